@@ -1,0 +1,52 @@
+# Hindwise. `make` alone lists what there is.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+T ?= tests
+export PYTHONDONTWRITEBYTECODE :=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup up demo demo-keep test test-all lint types imports format docs bench-core clean
+
+help:  ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(STAMP)  ## make .venv and install everything, hashes checked
+
+$(STAMP): requirements.lock bootstrap.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Hindwise needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@echo "Installing into $(VENV) (about half a minute the first time) ..."
+	@$(PYTHON) -m venv --clear $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r bootstrap.lock
+	@$(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode --require-hashes -r requirements.lock
+	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+up: setup  ## run Hindwise on this machine until Ctrl-C
+	@$(BIN)/hindwise up
+
+demo: setup  ## see it work on real runs: five acts, under three minutes
+	@$(BIN)/hindwise demo
+
+test: setup  ## every test; T=path runs that part alone
+	@$(BIN)/python -m pytest $(T)
+
+lint: setup  ## style and import order
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: setup  ## strict types
+	@$(BIN)/mypy
+
+imports: setup  ## who may import whom
+	@$(BIN)/lint-imports
+
+format: setup  ## rewrite the files in the house style
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+bench-core: setup  ## turns, reflections and recall next to their floors
+	@$(BIN)/python -m bench.core
+
+clean:  ## remove what set-up and tests made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist build

@@ -1,0 +1,1 @@
+"""Hindsight for AI agents: what is known, how it is kept, judged and told."""

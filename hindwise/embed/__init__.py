@@ -1,0 +1,1 @@
+"""Text to vectors: local, OpenAI-compatible, or none. Vectors of different models never mix."""

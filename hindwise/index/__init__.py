@@ -1,0 +1,1 @@
+"""How is a memory found again? One interface; the ledger has the last word on everything found."""

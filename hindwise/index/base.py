@@ -1,0 +1,85 @@
+"""The interface of an index. An index is a projection: it may lag or hold what is stale, and can be rebuilt from the ledger."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float32]
+"""float32 [dim], length 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexItem:
+    """What an index keeps of a memory. `tokens`: our own, repeated by frequency; `vector`: None where the embedder is `none`."""
+
+    memory_id: str
+    space: str
+    kind: str
+    tokens: tuple[str, ...]
+    vector: Vector | None
+    recorded_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What a candidate must satisfy; empty means any."""
+
+    kinds: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One find. `lexical`: BM25, 0.0 if not in the lexical pool; `cosine`: in [-1, 1], exact, None without vectors.
+
+    `coverage`: share of the query's idf weight that the document's tokens cover, 0..1.
+    """
+
+    memory_id: str
+    lexical: float
+    cosine: float | None
+    coverage: float
+
+
+class Index(Protocol):
+    """Finds memories of one space at a time. All calls raise IndexUnavailable when no answer came within their limit."""
+
+    async def upsert(self, items: Sequence[IndexItem]) -> None:
+        """Write the items, replacing earlier ones of the same id; visible to the next `candidates` of any process.
+
+        Raises DimensionMismatch when a vector's length differs from the generation's.
+        """
+        ...
+
+    async def candidates(
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
+    ) -> list[Candidate]:
+        """Return the union of the k best by words and the k best by meaning, ordered by id; k: 1..200 per pool.
+
+        Query terms found in over 25 % of the space's memories are dropped unless nothing else remains. Both scores are given for
+        each member of the union, whichever pool it came from, except that `lexical` is 0.0 outside the lexical pool. An unknown
+        space gives []. Status is not checked here: the ledger has the last word.
+        """
+        ...
+
+    async def delete(self, space: str, memory_ids: Sequence[str]) -> None:
+        """Remove the ids; unknown ones are fine. Gone for the next `candidates` of any process."""
+        ...
+
+    async def drop(self, space: str) -> None:
+        """Remove all of one space, and of no other."""
+        ...
+
+    async def ids(self, space: str) -> set[str]:
+        """All ids of a space."""
+        ...
+
+    async def health(self) -> None:
+        """Return when the index answers. Raises IndexUnavailable."""
+        ...
+
+    async def close(self) -> None:
+        """Free what is held. Idempotent."""
+        ...

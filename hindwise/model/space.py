@@ -1,0 +1,45 @@
+"""What is a space? The unit of isolation: every read and every write names its spaces first; nothing crosses."""
+
+from hindwise.errors import InvalidInput
+
+MAX_ID_CHARS = 200
+"""Longest caller-chosen id (user, agent, session, run, turn)."""
+
+ANONYMOUS_PREFIX = "~anonymous:"
+"""Owner of runs that name no user, one per source. No caller may name it: ids that start with `~` are refused."""
+
+
+def check_id(value: str, what: str) -> str:
+    """Return `value` if it can be an id. Raises InvalidInput with what to change."""
+    if not value or not value.strip():
+        raise InvalidInput(f"{what} is empty: give the id that your system uses")
+    if len(value) > MAX_ID_CHARS:
+        raise InvalidInput(f"{what} has {len(value)} characters: at most {MAX_ID_CHARS}")
+    if value.startswith("~"):
+        raise InvalidInput(f"{what} may not start with '~': that mark is reserved")
+    if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
+        raise InvalidInput(f"{what} holds control characters or half a surrogate pair")
+    return value
+
+
+def user_space(user_id: str) -> str:
+    """The private space of one user."""
+    return f"user:{user_id}"
+
+
+def agent_space(agent_id: str) -> str:
+    """The space of lessons shared by all who use one agent."""
+    return f"agent:{agent_id}"
+
+
+def anonymous_user(source: str) -> str:
+    """The owner of runs that name no user: one per source, unreachable by any named user."""
+    return f"{ANONYMOUS_PREFIX}{source}"
+
+
+def spaces_of(user_id: str | None, agent_id: str | None) -> tuple[str, ...]:
+    """The spaces a call may touch, the private one first. Raises InvalidInput when neither id is given."""
+    spaces = tuple(space for space in (user_space(user_id) if user_id else "", agent_space(agent_id) if agent_id else "") if space)
+    if not spaces:
+        raise InvalidInput("name `user_id`, `agent_id` or both: nothing is read or written without an owner")
+    return spaces

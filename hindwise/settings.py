@@ -1,0 +1,87 @@
+"""Every setting, with a default that serves one person on a laptop. `hindwise doctor` prints them with their source.
+
+Prefix `HINDWISE_`, one `.env`. `LLM_*` and `EMBEDDING_*` are understood without prefix.
+"""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def _plain(name: str) -> AliasChoices:
+    return AliasChoices(f"HINDWISE_{name}", name)
+
+
+class Settings(BaseSettings):
+    """All settings. Units stand in the names."""
+
+    model_config = SettingsConfigDict(env_prefix="HINDWISE_", env_file=".env", extra="ignore", populate_by_name=True, frozen=True)
+
+    data: Path = Path(".hindwise")
+    """Directory of everything that is kept: ledger, index, keys, Temporal's file, logs."""
+    database_url: str = ""
+    """Empty = SQLite in the data directory. postgresql+psycopg://… for several machines."""
+    index: Literal["embedded"] = "embedded"
+    tenant: str = "default"
+    secret_key: SecretStr = SecretStr("")
+    """Keys the hashes that stand for callers' ids in Temporal. Empty = one is made in the data directory."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+    api_url: str = ""
+    """Where the CLI finds a running API; empty = what the data directory says."""
+    api_key: SecretStr = SecretStr("")
+    auth: bool = True
+    """False only with a loopback host."""
+    rate_limit_per_minute: int = Field(default=6_000, ge=1)
+    """Requests per key."""
+    max_request_bytes: int = Field(default=5 * 1024 * 1024, ge=1024)
+
+    temporal_address: str = ""
+    """Empty = the dev server that `hindwise up` starts."""
+    temporal_namespace: str = "hindwise"
+    temporal_ui_url: str = ""
+    task_queue_prefix: str = "hindwise"
+    temporal_rpc_timeout_s: float = Field(default=3.0, gt=0)
+
+    session_idle_minutes: float = Field(default=30.0, gt=0)
+    retain_turns_days: int = Field(default=30, ge=1)
+    """Turns of closed episodes are purged after this many days, unless an open reflection needs them."""
+    sweep_interval_s: float = Field(default=5.0, gt=0)
+    upkeep_every_minutes: float = Field(default=5.0, gt=0)
+
+    reflector: Literal["auto", "rules", "llm"] = "auto"
+    """auto = llm where LLM_MODEL is set, else rules."""
+    lessons: Literal["agent", "user"] = "agent"
+    """Where lessons of an episode with an agent_id are filed."""
+    min_confidence: float = Field(default=0.4, ge=0, le=1)
+    """Below: pending."""
+    llm_base_url: str = Field(default="", validation_alias=_plain("LLM_BASE_URL"))
+    llm_api_key: SecretStr = Field(default=SecretStr(""), validation_alias=_plain("LLM_API_KEY"))
+    llm_model: str = Field(default="", validation_alias=_plain("LLM_MODEL"))
+    llm_timeout_s: float = Field(default=60.0, gt=0)
+    llm_budget_s: float = Field(default=600.0, gt=0)
+    """How long one reflection keeps asking an endpoint that does not answer before rules stand in."""
+
+    embed: Literal["auto", "local", "openai", "none"] = "auto"
+    """auto = openai where EMBEDDING_MODEL is set, else local where the wheel is there, else none."""
+    embedding_base_url: str = Field(default="", validation_alias=_plain("EMBEDDING_BASE_URL"))
+    embedding_api_key: SecretStr = Field(default=SecretStr(""), validation_alias=_plain("EMBEDDING_API_KEY"))
+    embedding_model: str = Field(default="", validation_alias=_plain("EMBEDDING_MODEL"))
+    embedding_timeout_s: float = Field(default=10.0, gt=0)
+
+    relevance_gate: float = Field(default=0.35, ge=0, le=1)
+    half_life_days_episodic: float = Field(default=30.0, gt=0)
+    half_life_days_lesson: float = Field(default=90.0, gt=0)
+    expire_days_episodic: int = Field(default=30, ge=1)
+    expire_days_semantic: int = Field(default=365, ge=1)
+    archive_after_days: int = Field(default=180, ge=1)
+    review_after_days: int = Field(default=90, ge=1)
+    index_cache_mb: int = Field(default=256, ge=8)
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    def ledger_url(self) -> str:
+        """The ledger's SQLAlchemy URL."""
+        return self.database_url or f"sqlite:///{(self.data / 'ledger.db').resolve()}"
