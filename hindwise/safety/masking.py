@@ -1,0 +1,151 @@
+"""Which words are secrets? They are replaced before anything is stored or sent, and the mask says what stood there.
+
+Every pattern is bounded and begins at a place that cannot begin twice (a look-behind over its own alphabet), so that 256 KiB of
+hostile text take linear time. What is only personal (names, mail, telephone) is no secret of this room: see `personal`.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from hindwise.safety import credentials
+
+
+class Masked(NamedTuple):
+    """A text without secrets. `found`: what was masked, one name per place, in order of the rules."""
+
+    text: str
+    found: tuple[str, ...]
+
+
+_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+
+_BEFORE = r"(?<![A-Za-z0-9_.-])"
+"""A token starts here. Not `\\b`: to Python a Chinese character is a word character too."""
+
+_TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("jwt", re.compile(_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{4,}+")),
+    ("api-key", re.compile(_BEFORE + r"sk-(?=[A-Za-z_-]{0,120}\d)[A-Za-z0-9_-]{8,}+")),
+    ("api-key", re.compile(_BEFORE + r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{8,}+")),
+    ("api-key", re.compile(_BEFORE + r"(?:gh[pousr]_[A-Za-z0-9]{16,}+|github_pat_[A-Za-z0-9_]{16,}+|glpat-[A-Za-z0-9_-]{16,}+)")),
+    ("api-key", re.compile(_BEFORE + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])")),
+    ("api-key", re.compile(_BEFORE + r"LTAI[A-Za-z0-9]{12,30}(?![A-Za-z0-9])")),
+    ("api-key", re.compile(_BEFORE + r"AIza[A-Za-z0-9_-]{30,}+")),
+    ("api-key", re.compile(_BEFORE + r"xox[abeoprs]-[A-Za-z0-9-]{8,}+")),
+    ("api-key", re.compile(_BEFORE + r"(?:hf_|npm_|whsec_|dop_v1_)[A-Za-z0-9]{20,}+")),
+    ("api-key", re.compile(_BEFORE + r"(?:app|dataset)-[A-Za-z0-9]{24}(?![A-Za-z0-9-])")),
+)
+
+_URL_PASSWORD = re.compile(r"(://[^\s/:@\"']{1,64}:)([^\s/@\"']{1,128})(@)")
+_AUTH_HEADER = re.compile(
+    r"(?i)(?<![A-Za-z0-9_])((?:bearer|basic)[ \t]{1,3}(?:token[ \t]{0,3}(?:is|:|=|是|为)?[ \t]{0,3})?"
+    r"|令牌(?:是|为|：|:|=)[ \t]{0,3})([A-Za-z0-9+/=._~-]{8,})"
+)
+_CARD_CODE = re.compile(
+    r"(?i)(?<![A-Za-z0-9])((?:cvv2?|cvc2?|安全码)[ \t]{0,3}(?:code)?[ \t]{0,3}(?:is|:|=|：|是|为)?[ \t]{0,3})(\d{3,4})(?!\d)"
+)
+_ONE_TIME_CODE = re.compile(
+    r"(?i)((?:(?:verification|one-time|authentication|confirmation|login|security|sms|2fa)[ -](?:code|password|pin)|otp|验证码"
+    r"|校验码|动态码)[ \t]{0,3}(?:is|was|:|=|：|是|为)[ \t]{0,3})(\d{4,8})(?!\d)"
+)
+_CARD = re.compile(r"(?<![A-Za-z0-9_.-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![A-Za-z0-9_]|-\d)")
+_CN_ID = re.compile(r"(?<![A-Za-z0-9])[1-9]\d{16}[\dXx](?![A-Za-z0-9])")
+_CN_ID_CUE = re.compile(
+    r"((?:身份证号码|身份证号|身份证|公民身份号码)[ \t]{0,3}(?:号码?)?(?:是|为|：|:|=)?[ \t]{0,3})(\d{14,17}[\dXx])(?![A-Za-z0-9])"
+)
+_SSN = re.compile(r"(?i)((?:ssn|social security(?: number| no\.?)?)[ \t]{0,3}(?:is|:|=|#)?[ \t]{0,3})(\d{3}-?\d{2}-?\d{4})(?!\d)")
+
+
+def luhn_holds(digits: str) -> bool:
+    """True when the digits have the check sum of a payment card."""
+    total = 0
+    for position, digit in enumerate(reversed(digits)):
+        value = int(digit) * (2 if position % 2 else 1)
+        total += value - 9 if value > 9 else value
+    return total % 10 == 0
+
+
+def is_card(text: str) -> bool:
+    """True when `text`, digits with blanks or hyphens, is a payment card's number: known prefix, fitting length, check sum."""
+    digits = re.sub(r"[ -]", "", text)
+    lengths = {"3": (14, 15), "4": (13, 16, 19), "5": (16,), "6": (16, 17, 18, 19), "2": (16,)}.get(digits[:1], ())
+    return len(digits) in lengths and len(set(digits)) > 1 and luhn_holds(digits)
+
+
+def is_chinese_id(text: str) -> bool:
+    """True when `text` is an 18-character Chinese identity number: plausible birth date and right check character."""
+    digits = text.upper()
+    if not re.fullmatch(r"[1-9]\d{5}(?:18|19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dX]", digits):
+        return False
+    weights = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+    return "10X98765432"[sum(int(d) * w for d, w in zip(digits, weights, strict=False)) % 11] == digits[17]
+
+
+def _mask_private_keys(text: str, found: list[str]) -> str:
+    # Searched from end to end by position: a lazy pattern would run to the end of the text once per unclosed BEGIN.
+    parts: list[str] = []
+    position = 0
+    while begin := _KEY_BEGIN.search(text, position):
+        end = _KEY_END.search(text, begin.end())
+        parts += [text[position : begin.start()], "[masked:private-key]"]
+        found.append("private-key")
+        position = end.end() if end else len(text)
+    return "".join([*parts, text[position:]])
+
+
+def _substitute(
+    pattern: re.Pattern[str], what: str, text: str, found: list[str], *, value: int = 0, when: Callable[[str], bool] = lambda _: True
+) -> str:
+    """Replace group `value` of each match for which `when` holds by the mask, and note it."""
+
+    def replace(match: re.Match[str]) -> str:
+        if not when(match[value]):
+            return match[0]
+        found.append(what)
+        start, end = match.start(value) - match.start(), match.end(value) - match.start()
+        return f"{match[0][:start]}[masked:{what}]{match[0][end:]}"
+
+    return pattern.sub(replace, text)
+
+
+def _has_digit(value: str) -> bool:
+    return any(c.isdigit() for c in value)
+
+
+def mask(text: str) -> Masked:
+    """Return `text` with every secret replaced by `[masked:<what>]`.
+
+    Idempotent: a mask is never masked again. Linear in the length of the text.
+    What: private-key, jwt, api-key, token, password, secret, code, card, card-code, id-number.
+    """
+    found: list[str] = []
+    text = _mask_private_keys(text, found)
+    for what, pattern in _TOKENS:
+        text = _substitute(pattern, what, text, found)
+    text = _substitute(_URL_PASSWORD, "password", text, found, value=2, when=lambda v: not v.startswith(("[masked", "$", "{", "<")))
+    text = _substitute(_AUTH_HEADER, "token", text, found, value=2, when=_has_digit)
+    text = _substitute(_ONE_TIME_CODE, "code", text, found, value=2)
+    text = _substitute(_CARD_CODE, "card-code", text, found, value=2)
+    text = credentials.mask_named(text, found)
+    text = _substitute(_CN_ID_CUE, "id-number", text, found, value=2)
+    text = _substitute(_CN_ID, "id-number", text, found, when=is_chinese_id)
+    text = _substitute(_SSN, "id-number", text, found, value=2)
+    text = _substitute(_CARD, "card", text, found, when=is_card)
+    return Masked(text, tuple(found))
+
+
+def mask_json(value: Any) -> Any:
+    """Return a JSON value with every string in it masked, keys included; what stands under a secret's name is masked whole."""
+    return _walk(value, "")
+
+
+def _walk(value: Any, key: str) -> Any:
+    if isinstance(value, dict):
+        return {mask(str(name)).text: _walk(inner, str(name)) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_walk(inner, key) for inner in value]
+    what = credentials.named_secret(key)
+    if what and isinstance(value, str | int | float) and not isinstance(value, bool) and value not in ("", 0):
+        return value if isinstance(value, str) and value.startswith("[masked:") else f"[masked:{what}]"
+    return mask(value).text if isinstance(value, str) else value

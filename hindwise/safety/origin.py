@@ -1,0 +1,53 @@
+"""Whom do we believe? What may become of words, by where they came from.
+
+Words of a tool or of the web are content, never orders: nothing that stands only there becomes an instruction, a preference or a todo.
+"""
+
+import re
+from collections.abc import Iterable
+
+from hindwise.model.memory import Kind
+from hindwise.model.turn import Origin
+
+TRUST = {Origin.USER: 1.0, Origin.SYSTEM: 0.9, Origin.AGENT: 0.8, Origin.TOOL: 0.5, Origin.WEB: 0.3}
+"""How far words are believed, by origin; a memory's trust is that of its best evidence."""
+
+_EVERYTHING = frozenset(Kind)
+_OBSERVED = frozenset({Kind.LESSON, Kind.EVENT, Kind.SNIPPET, Kind.FACT})
+
+KINDS_FROM = {
+    Origin.USER: _EVERYTHING,
+    Origin.SYSTEM: _EVERYTHING - {Kind.PREFERENCE},
+    Origin.AGENT: _OBSERVED | {Kind.TODO},
+    Origin.TOOL: _OBSERVED,
+    Origin.WEB: frozenset({Kind.EVENT, Kind.SNIPPET}),
+}
+"""Which kinds words of an origin can carry on their own. Nothing of tool or web is an order; a page teaches no lesson alone."""
+
+_INJECTION = re.compile(
+    r"(?i)ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier)|disregard (?:all |any )?(?:the )?(?:previous|prior|above)|"
+    r"(?:ai )?assistants? (?:reading|must|should)|note to (?:the )?(?:assistant|agent|ai)|"
+    r"future agents? (?:must|should)|memory update required|"
+    r"(?:must|please|and) (?:store|remember|save) (?:this|that|:)|"
+    r"忽略(?:之前|以上|前面|先前|上述)|(?:人工智能|AI)?助手(?:请|们)?(?:注意|记住|牢记)|写入(?:长期)?记忆|永久保存|无需用户确认|不需要用户确认|建议保存"
+)
+
+
+def kinds_from(origin: Origin) -> frozenset[Kind]:
+    """Return the kinds that words of `origin` can carry on their own."""
+    return KINDS_FROM[origin]
+
+
+def may_become(kind: Kind, origins: Iterable[Origin]) -> bool:
+    """True when at least one of the evidence's origins may carry `kind`. No origins: no."""
+    return any(kind in KINDS_FROM[origin] for origin in origins)
+
+
+def trust_of(origins: Iterable[Origin]) -> float:
+    """Return the trust of the most trusted origin, 0.0..1.0; without any the web's."""
+    return max((TRUST[origin] for origin in origins), default=TRUST[Origin.WEB])
+
+
+def looks_injected(text: str) -> bool:
+    """True when words address the assistant with an order to remember, ignore or always do something: seen in pages and tool output."""
+    return _INJECTION.search(text) is not None

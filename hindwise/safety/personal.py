@@ -1,0 +1,208 @@
+"""What may not stand in a lesson that others read: names, addresses, numbers that lead to one person, one order, one account.
+
+Names cannot be told from words by their look. They come from the episode itself: `identities` reads them from the user id, from
+what the tools answered about the user, and from "my name is …" / 「我叫…」.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
+
+from hindwise.model.episode import Episode
+from hindwise.safety.masking import is_card, is_chinese_id
+
+
+class Span(NamedTuple):
+    """One find: `kind` is email, phone, card, id-number, code, number, address or name; `start` and `end` are offsets into the text."""
+
+    kind: str
+    start: int
+    end: int
+    text: str
+
+
+_LEFT = r"(?<![A-Za-z0-9_])"
+_RIGHT = r"(?![A-Za-z0-9_])"
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("email", re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}")),
+    ("card", re.compile(r"(?<![A-Za-z0-9_.-])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}" + _RIGHT)),
+    ("card", re.compile(r"(?i)(?:ending (?:in|with) |尾号(?:为|是)?\s?)\d{4}" + _RIGHT)),
+    ("id-number", re.compile(_LEFT + r"[1-9]\d{16}[\dXx]" + _RIGHT)),
+    ("phone", re.compile(r"(?<![A-Za-z0-9_.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}" + _RIGHT)),
+    ("phone", re.compile(r"(?<![A-Za-z0-9_.-])(?:\+\d{1,3}[ .-]?)?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}" + _RIGHT)),
+    ("phone", re.compile(r"(?<![A-Za-z0-9_.])\+\d{1,3}(?:[ -]?\d{2,4}){2,4}" + _RIGHT)),
+    ("phone", re.compile(_LEFT + r"0\d{2,3}-\d{7,8}" + _RIGHT)),
+    (
+        "address",
+        re.compile(
+            r"(?<![A-Za-z0-9])\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}"
+            r"(?:Street|St|Avenue|Ave|Road|Rd|Drive|Dr|Lane|Ln|Boulevard|Blvd|Court|Place|Square)" + _RIGHT
+        ),
+    ),
+    ("address", re.compile(r"[\u4e00-\u9fff]{2,8}(?:路|街|大道|巷|弄|胡同)\d{1,5}号?")),
+    ("code", re.compile(_LEFT + r"(?=[a-z_]{0,40}\d)[a-z]{1,20}(?:_[a-z]{1,20}){0,4}_\d{3,12}" + _RIGHT)),
+    ("code", re.compile(_LEFT + r"(?=[A-Z0-9]{0,11}\d)(?=[0-9]{0,11}[A-Z])[A-Z0-9]{5,12}" + _RIGHT)),
+    ("code", re.compile(_LEFT + r"[A-Za-z]{1,8}[-#]\d{3,12}" + _RIGHT)),
+    ("number", re.compile(r"(?<![A-Za-z0-9_.,])#?\d{6,20}(?![A-Za-z0-9_.]\d|\d)")),
+)
+_KNOWN_CODES = re.compile(
+    r"(?:HTTP|UTF|ISO|SHA|IPV|RFC|GPT|ERR|CVE|MD|E|OAUTH|BASE|UUID|INT|FLOAT|PYTHON|ORA)-?\d+|(?:gpt|claude|utf|sha|iso|rfc|cve|http|python|int|float)[-_]\d+"
+)
+"""Codes of standards, errors and versions: they name no person, and a lesson without them says nothing."""
+
+_HELLO = re.compile(
+    r"(?:[Mm]y (?:full )?name is|[Ii]'m|[Ii] am|[Tt]his is|[Cc]all me)\s+((?:[A-Z][a-zé'-]{1,20})(?:\s[A-Z][a-zé'-]{1,20}){0,2})"
+    r"|(?:我叫|我的名字是|我名叫|本人姓名|叫我)([\u4e00-\u9fff]{2,4})"
+)
+_PERSON_KEYS = re.compile(
+    r"(?i)(?:first|last|full|given|family|middle|user|customer|contact|passenger|employee|guest|owner)_?name$|(?:客户|员工|用户)?姓名$|联系人$|收货人$"
+)
+_ID_KEYS = re.compile(
+    r"(?i)(?:.*_)?(?:id|ids|number|no|code|email|phone|mobile|address1?|address2|zip|dob|account|iban|reservations?|payment_methods)$|编号|工号|单号|电话|手机|邮箱|地址|账号|卡号"
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PLAIN_IDS = _words(
+    """user users customer customers agent test tester demo admin default client guest emp employee member account anonymous person staff
+    hr it ops dev prod id no api app web the and new"""
+)
+
+
+def _looks_like_id(text: str) -> bool:
+    return any(c.isdigit() for c in text) or (text.isupper() and len(text) >= 5) or "@" in text
+
+
+def _from_json(value: Any, key: str = "") -> Iterator[str]:
+    """Names and ids in a tool's arguments or answer, told by the key they stand under; lists inherit the key."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if _ID_KEYS.match(key) and _looks_like_id(str(name)):
+                yield str(name)
+            yield from _from_json(inner, str(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _from_json(inner, key)
+    elif isinstance(value, str) and (_is_name(key, value) or (_ID_KEYS.match(key) and 3 <= len(value) <= 60 and _looks_like_id(value))):
+        yield value
+
+
+def _is_name(key: str, value: str) -> bool:
+    if not 2 <= len(value) <= 40 or any(c.isdigit() for c in value):
+        return False
+    if key.lower() == "name":  # of a person or of a thing: only two or three capitalised words, or a short Chinese name, are taken
+        return re.fullmatch(r"[A-Z][a-z'-]+(?: [A-Z][a-z'-]+){1,2}", value) is not None
+    return _PERSON_KEYS.match(key) is not None and (value[:1].isupper() or _is_chinese(value))
+
+
+def _is_chinese(text: str) -> bool:
+    return bool(text) and all("\u4e00" <= c <= "\u9fff" for c in text)
+
+
+def identities(episode: Episode) -> frozenset[str]:
+    """Return what is known to name this episode's user and their things, to be given to `personal_data` as `names`.
+
+    The user id, names and ids in the inputs, in tool arguments and answers, and names by which people introduce themselves.
+    """
+    found: set[str] = set()
+    if episode.user_id and not episode.user_id.startswith("~"):
+        found.add(episode.user_id)
+    found.update(_from_json(dict(episode.inputs)))
+    for turn in episode.turns:
+        for call in turn.tool_calls:
+            if not isinstance(call.arguments, str):
+                found.update(_from_json(call.arguments))
+        if turn.role == "tool" and turn.content[:1] in "{[":
+            try:
+                found.update(_from_json(json.loads(turn.content)))
+            except ValueError:
+                continue  # not JSON after all: nothing to read by key
+        elif turn.role == "user":
+            found.update(name for match in _HELLO.finditer(turn.content) for name in match.groups() if name)
+    return frozenset(found)
+
+
+def _name_patterns(names: Collection[str]) -> Iterator[str]:
+    """Regular expressions for each name: whole ids as they are, words of a name only when capitalised, Chinese names anywhere."""
+    for name in names:
+        if not name.isascii():
+            yield re.escape(name)
+            continue
+        parts = [p for p in re.split(r"[^A-Za-z]+", name) if p]
+        if any(c.isdigit() for c in name) or "@" in name or (len(parts) > 1 and "_" in name) or name.isupper():
+            yield _LEFT + re.escape(name) + _RIGHT
+        for part in parts:
+            # A two-letter part such as `Li` counts only in this exact form; parts of codes (`HAT069`) are no names.
+            if len(part) >= 2 and part.lower() not in _PLAIN_IDS and not (part.isupper() and len(part) > 1) and _is_person(name):
+                yield _LEFT + re.escape(part.capitalize()) + _RIGHT
+
+
+def _is_person(name: str) -> bool:
+    """A name of words, or an id made of words and a number such as `mia_li_3668`; not a payment or flight code."""
+    if re.match(r"(?:credit_card|gift_card|certificate|card|order|case|ticket|flight|res|pay)", name.lower()):
+        return False
+    return re.fullmatch(r"[A-Za-z'-]+(?:[ _.-][A-Za-z'-]+){0,3}(?:[_.-]?\d+)?", name) is not None and " Street" not in name
+
+
+def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
+    """Return every personal span of `text`, in order, without overlaps (the first rule that matches wins)."""
+    spans: list[Span] = []
+    for kind, pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            if _counts(kind, match[0]):
+                spans.append(Span(kind, match.start(), match.end(), match[0]))
+    joined = "|".join(sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p)))
+    if joined:
+        spans += [Span("name", m.start(), m.end(), m[0]) for m in re.finditer(joined, text)]
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda s: (s.start, -(s.end - s.start))):
+        if not kept or span.start >= kept[-1].end:
+            kept.append(span)
+    return kept
+
+
+def _counts(kind: str, match: str) -> bool:
+    if kind == "card":
+        return not match[0].isdigit() or is_card(match)
+    if kind == "id-number":
+        return is_chinese_id(match)
+    return not (kind == "code" and _KNOWN_CODES.fullmatch(match))
+
+
+def personal_data(text: str, *, names: Collection[str] = ()) -> list[str]:
+    """Return the personal words of `text`, each once, in order; `names` as `identities` gives them. Empty: the text may be shared."""
+    return list(dict.fromkeys(span.text for span in find_personal(text, names=names)))
+
+
+_STANDS_FOR = {
+    "en": {
+        "email": "an e-mail address",
+        "phone": "a telephone number",
+        "card": "a card",
+        "id-number": "an id number",
+        "address": "an address",
+        "name": "the user",
+    },
+    "zh": {
+        "email": "某邮箱",
+        "phone": "某电话",
+        "card": "某卡",
+        "id-number": "某证件号",
+        "address": "某地址",
+        "name": "用户",
+        "code": "某编号",
+        "number": "某编号",
+    },
+}
+
+
+def scrub(text: str, *, names: Collection[str] = (), language: str = "en") -> str:
+    """Return `text` with each personal span replaced by what it is, in words of `language`."""
+    words = _STANDS_FOR["zh" if language == "zh" else "en"]
+    for span in reversed(find_personal(text, names=names)):
+        text = text[: span.start] + words.get(span.kind, "an id") + text[span.end :]
+    return text
