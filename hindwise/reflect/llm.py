@@ -1,0 +1,58 @@
+"""The reflector that asks a model: any OpenAI-compatible chat endpoint.
+
+One call for one episode; re-asking, waiting and falling back to rules is the workflow's affair (DESIGN section 5).
+"""
+
+from collections.abc import Sequence
+
+from hindwise.errors import AnswerUnusable
+from hindwise.model.episode import Episode
+from hindwise.model.reflection import Answer, Complaint
+from hindwise.reflect.base import Known
+from hindwise.reflect.llm_client import ChatEndpoint, Completion
+from hindwise.reflect.llm_draft import drafts_of
+from hindwise.reflect.llm_json import parse_object
+from hindwise.reflect.llm_prompt import PROMPT_VERSION, Question, load_prompts, question
+from hindwise.reflect.llm_schema import read_answer, wire_schema
+from hindwise.settings import Settings
+
+
+class LlmReflector:
+    """Looks back over an episode by asking a model. One per process; close it at the end."""
+
+    name = "llm"
+    prompt_version = PROMPT_VERSION
+
+    def __init__(self, settings: Settings) -> None:
+        load_prompts()
+        self.model = settings.llm_model
+        self._endpoint = ChatEndpoint(settings)
+        self._schema = wire_schema()
+
+    async def close(self) -> None:
+        """Close the connections to the endpoint."""
+        await self._endpoint.close()
+
+    async def reflect(self, episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Answer:
+        """Ask once. See Reflector for what is returned and raised; takes at most `llm_timeout_s`.
+
+        An answer with one bad item is unusable as a whole, so that it is asked again: a dropped item would be a silent loss.
+        """
+        asked = question(episode, known, complaints)
+        completion = await self._endpoint.complete(asked.messages, self._schema, asked.max_tokens)
+        try:
+            return _answer(completion, episode, asked)
+        except AnswerUnusable as error:
+            raise AnswerUnusable(error.detail, raw=completion.text, usage=completion.usage.model_dump()) from None
+
+
+def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer:
+    if completion.cut:
+        raise AnswerUnusable(f"the answer was cut at {asked.max_tokens} tokens: answer with fewer words")
+    form = read_answer(parse_object(completion.text))
+    return Answer(
+        drafts=drafts_of(form, episode, asked),
+        usage=completion.usage,
+        raw=completion.text,
+        nothing_because=form.nothing_because if form.holds_nothing() else "",
+    )

@@ -1,0 +1,273 @@
+"""One question to an OpenAI-compatible chat endpoint: the answer's text and what it cost, or one of our three errors.
+
+Endpoints differ in what they accept. What one refuses is remembered per (base URL, model) for the life of the process, so that the next
+question starts with what works. Retrying what may heal is Temporal's affair: the provider's client never retries.
+"""
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from hindwise.errors import AnswerUnusable, HindwiseError, ModelRefused, ModelUnavailable
+from hindwise.model.base import Model
+from hindwise.model.reflection import Usage
+from hindwise.settings import Settings
+from hindwise.text.clean import clean
+from hindwise.text.token_budget import count_tokens
+
+if TYPE_CHECKING:
+    import openai
+    from openai.types.chat import ChatCompletion
+
+OPENAI_URL = "https://api.openai.com/v1"
+MAX_RETRY_AFTER_S = 120.0
+REASONING_FACTOR = 4
+"""Endpoints that want max_completion_tokens count hidden reasoning in it: the limit is this many times the answer's."""
+FORMATS = ("json_schema", "json_object", "text")
+_MAX_RAW_CHARS = 200_000
+_SAFE_CODE = re.compile(r"[a-z][a-z0-9_]{2,40}")
+_NAMES_FORMAT = ("response_format", "json_schema", "json_object", "structured output", "grammar", "guided_json")
+
+
+@dataclass
+class Ability:
+    """What one endpoint with one model accepts, as far as it has been seen."""
+
+    format: int = 0
+    """Place in FORMATS."""
+    token_limit: str = "max_tokens"  # noqa: S105 - the name of a request field
+    temperature: bool = True
+
+
+_ABILITIES: dict[tuple[str, str], Ability] = {}
+
+
+def ability_of(base_url: str, model: str) -> Ability:
+    """The remembered ability of one endpoint and model; a hopeful one where nothing is known."""
+    return _ABILITIES.setdefault((base_url, model), Ability())
+
+
+class Completion(Model):
+    """What the endpoint said. `cut`: it stopped at the token limit."""
+
+    text: str
+    usage: Usage
+    cut: bool = False
+
+
+class ChatEndpoint:
+    """An OpenAI-compatible endpoint, by settings. Cheap to make: the provider's client is imported at the first question."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.base_url = settings.llm_base_url or OPENAI_URL
+        self.model = settings.llm_model
+        self._key = settings.llm_api_key
+        self._configured = bool(settings.llm_base_url or self._key.get_secret_value())
+        self._timeout_s = settings.llm_timeout_s
+        self._client: openai.AsyncOpenAI | None = None
+        self._connecting = asyncio.Lock()
+
+    @property
+    def ability(self) -> Ability:
+        """What this endpoint is known to accept."""
+        return ability_of(self.base_url, self.model)
+
+    async def close(self) -> None:
+        """Close the connections. The next question opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    async def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_tokens: int) -> Completion:
+        """Ask once, trying simpler formats where one is refused; bounded by `llm_timeout_s` in all.
+
+        Raises AnswerUnusable (no text, or not a chat completion), ModelUnavailable (try later), ModelRefused (a person must act).
+        """
+        self._check_settings()
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._ask(await self._connect(), messages, schema, max_tokens)
+        except TimeoutError:
+            raise ModelUnavailable(f"the model at {self._where()} did not answer within {self._timeout_s:g} s (LLM_TIMEOUT_S)") from None
+
+    def _check_settings(self) -> None:
+        if not self.model:
+            raise ModelRefused("LLM_MODEL is empty: name the model, or set HINDWISE_REFLECTOR=rules")
+        if not self._configured:
+            raise ModelRefused("LLM_MODEL is set, but neither LLM_BASE_URL nor LLM_API_KEY: set the endpoint, its key, or both")
+
+    async def _connect(self) -> "openai.AsyncOpenAI":
+        async with self._connecting:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._make_client)
+            return self._client
+
+    def _make_client(self) -> "openai.AsyncOpenAI":
+        """On a thread: the import takes half a second and the certificates are read from disk."""
+        from openai import AsyncOpenAI
+
+        key = self._key.get_secret_value() or "none"  # local servers want none, the client wants some
+        return AsyncOpenAI(base_url=self.base_url, api_key=key, max_retries=0, timeout=self._timeout_s)
+
+    async def _ask(
+        self, client: "openai.AsyncOpenAI", messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_tokens: int
+    ) -> Completion:
+        import openai
+
+        trial = Ability(**vars(self.ability))
+        while True:
+            request = _request(self.model, messages, schema, max_tokens, trial)
+            try:
+                answer = await client.chat.completions.create(**request)
+            except openai.APIStatusError as error:
+                step = _simpler(error, trial)
+                if step is None:
+                    raise _meaning_of(error, self.model, self._where()) from None
+                trial = step
+                if error.status_code < 500:  # a 500 may be a blip: it counts once the simpler format was accepted
+                    _ABILITIES[self.base_url, self.model] = step
+                continue
+            except openai.APIError as error:
+                raise _meaning_of(error, self.model, self._where()) from None
+            except ValueError:  # a body that says it is JSON and is not
+                raise AnswerUnusable(
+                    "the endpoint's response is not JSON: cut on the way, or LLM_BASE_URL names no chat endpoint"
+                ) from None
+            _ABILITIES[self.base_url, self.model] = trial
+            return _completion(answer, messages)
+
+    def _where(self) -> str:
+        """Host and port, never credentials or paths."""
+        parts = urlsplit(self.base_url)
+        return f"{parts.hostname or 'LLM_BASE_URL'}{f':{parts.port}' if parts.port else ''}"
+
+
+def _request(
+    model: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_tokens: int, ability: Ability
+) -> dict[str, Any]:
+    limit = max_tokens if ability.token_limit == "max_tokens" else max_tokens * REASONING_FACTOR  # noqa: S105
+    request: dict[str, Any] = {"model": model, "messages": list(messages), ability.token_limit: limit}
+    if ability.temperature:
+        request["temperature"] = 0
+    match FORMATS[ability.format]:
+        case "json_schema":
+            wrapped = {"name": "hindsight", "strict": True, "schema": schema}
+            request["response_format"] = {"type": "json_schema", "json_schema": wrapped}
+        case "json_object":
+            request["response_format"] = {"type": "json_object"}
+    return request
+
+
+def _simpler(error: "openai.APIStatusError", ability: Ability) -> Ability | None:
+    """The next simpler way to ask after this refusal; None when the refusal is about something else."""
+    said = _said(error)
+    asked = Ability(**vars(ability))
+    if ability.format < len(FORMATS) - 1 and _refuses_format(error.status_code, said, ability):
+        asked.format += 1
+    elif error.status_code in (400, 422) and ability.token_limit == "max_tokens" and "max_tokens" in said:  # noqa: S105
+        asked.token_limit = "max_completion_tokens"  # noqa: S105
+    elif error.status_code in (400, 422) and ability.temperature and "temperature" in said:
+        asked.temperature = False
+    else:
+        return None
+    return asked
+
+
+def _refuses_format(status: int, said: str, ability: Ability) -> bool:
+    """By name; or by a plain 500 to a schema, which is how some local servers refuse one."""
+    if status == 500 and FORMATS[ability.format] == "json_schema":
+        return True
+    return status in (400, 422, 500) and any(name in said for name in _NAMES_FORMAT)
+
+
+def _said(error: "openai.APIError") -> str:
+    """The endpoint's own words, for matching only: they may echo our key or the transcript, so they never reach a detail."""
+    return f"{error.message} {json.dumps(error.body, default=str)}"[:20_000].lower()
+
+
+def _meaning_of(error: "openai.APIError", model: str, where: str) -> HindwiseError:
+    """The one table from the provider's errors to ours. Details say status, code and the setting to change; never the endpoint's words."""
+    import openai
+
+    if not isinstance(error, openai.APIStatusError):
+        if isinstance(error, openai.APITimeoutError):
+            return ModelUnavailable(f"the model at {where} did not answer in time (LLM_TIMEOUT_S)")
+        if isinstance(error, openai.APIConnectionError):
+            return ModelUnavailable(f"no connection to {where}: is the endpoint up, and LLM_BASE_URL right?")
+        return ModelUnavailable(f"the client could not read what {where} sent ({type(error).__name__})")
+    status = error.status_code
+    code = f", {error.code}" if error.code and _SAFE_CODE.fullmatch(error.code) else ""
+    told = f"the endpoint {where} answered {status}{code}"
+    if status == 429 and error.code != "insufficient_quota":
+        return ModelUnavailable(f"{told}: too many requests", retry_after_s=_retry_after_s(error.response.headers))
+    if status in (408, 409, 425) or status >= 500:
+        return ModelUnavailable(told, retry_after_s=_retry_after_s(error.response.headers))
+    return ModelRefused(f"{told}: {_next_step(status, error.code or '', model)}")
+
+
+def _next_step(status: int, code: str, model: str) -> str:
+    if "context_length" in code or status == 413:
+        return f"the transcript is too long for the model {model}: set LLM_MODEL to one that takes 24,000 tokens"
+    if status in (401, 403):
+        return "set LLM_API_KEY to a key that may use this model"
+    if status in (402, 429):
+        return "the account's credit is used up: add credit, or set another LLM_API_KEY"
+    if status == 404:
+        return f"it does not know the model {model} or the path: correct LLM_MODEL or LLM_BASE_URL (it usually ends in /v1)"
+    return f"it refuses the request itself: check that LLM_MODEL ({model}) is a chat model and LLM_BASE_URL a chat endpoint"
+
+
+def _retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds from `retry-after-ms` or `Retry-After` (seconds or a date), between 0 and 120; None when absent or unreadable."""
+    try:
+        if "retry-after-ms" in headers:
+            seconds = float(headers["retry-after-ms"]) / 1000
+        elif "retry-after" in headers:
+            seconds = _seconds(headers["retry-after"])
+        else:
+            return None
+    except (ValueError, TypeError):
+        return None
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), MAX_RETRY_AFTER_S)
+
+
+def _seconds(value: str) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        moment = parsedate_to_datetime(value)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - datetime.now(UTC).timestamp()
+
+
+def _completion(answer: "ChatCompletion", messages: Sequence[Mapping[str, str]]) -> Completion:
+    choices = getattr(answer, "choices", None)
+    message = getattr(choices[0], "message", None) if choices else None
+    if choices is None or message is None:
+        raise AnswerUnusable("the endpoint's response is not a chat completion: does LLM_BASE_URL name a chat endpoint?")
+    text = clean(message.content[:_MAX_RAW_CHARS] if isinstance(message.content, str) else "")
+    usage = _usage(answer, messages, text)
+    reason = choices[0].finish_reason
+    if getattr(message, "refusal", None) or reason == "content_filter":
+        raise AnswerUnusable("the model declined to answer", raw=text, usage=usage.model_dump())
+    if not text.strip():
+        why = " (the token limit was used up before it began)" if reason == "length" else ""
+        raise AnswerUnusable(f"the answer is empty{why}", raw=text, usage=usage.model_dump())
+    return Completion(text=text, usage=usage, cut=reason == "length")
+
+
+def _usage(answer: "ChatCompletion", messages: Sequence[Mapping[str, str]], text: str) -> Usage:
+    """As the endpoint counts; estimated where it does not say, so that a daily ceiling still means something."""
+    told = getattr(answer, "usage", None)
+    prompt, completion = getattr(told, "prompt_tokens", None), getattr(told, "completion_tokens", None)
+    return Usage(
+        calls=1,
+        prompt_tokens=prompt if isinstance(prompt, int) else sum(count_tokens(m["content"]) for m in messages),
+        completion_tokens=completion if isinstance(completion, int) else count_tokens(text),
+    )

@@ -1,0 +1,136 @@
+"""From the form a model filled in to drafts: numbers become turns and memories, origins come from the turns, never from the model."""
+
+from collections.abc import Sequence
+
+from hindwise.errors import AnswerUnusable
+from hindwise.model.episode import Episode, OutcomeStatus
+from hindwise.model.memory import Draft, Evidence, Kind, LessonType, Retrospective
+from hindwise.model.turn import Origin
+from hindwise.reflect.llm_prompt import Question
+from hindwise.reflect.llm_schema import AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm
+from hindwise.safety.origin import TRUST, trust_of
+
+_EVENT_QUOTE_CHARS = 120
+
+
+def drafts_of(form: AnswerForm, episode: Episode, asked: Question) -> tuple[Draft, ...]:
+    """Return lessons, items, agreements and the event, in this order.
+
+    Raises AnswerUnusable naming each turn or known item that the model was not shown. A quote that is in none of its turns is kept as
+    it is: refusing it is the validators' affair.
+    """
+    _check_numbers(form, asked)
+    retrospective = Retrospective(**form.retrospective.model_dump())
+    drafts = [_lesson(lesson, form, retrospective, episode, asked) for lesson in form.lessons]
+    drafts += [_item(item, form, episode, asked) for item in form.items]
+    drafts += [_agreement(agreed, episode, asked) for agreed in form.agreed]
+    if form.event:
+        drafts.append(_event(form, retrospective, episode, asked))
+    return tuple(drafts)
+
+
+def _check_numbers(form: AnswerForm, asked: Question) -> None:
+    faults = []
+    lists: tuple[tuple[str, Sequence[CitedForm]], ...] = (("lessons", form.lessons), ("items", form.items), ("agreed", form.agreed))
+    for name, entries in lists:
+        for place, entry in enumerate(entries):
+            strange = [number for number in entry.turns if number not in asked.shown]
+            if strange:
+                faults.append(f"{name}[{place}].turns: {strange[0]} is not the number of a turn that was shown")
+            if isinstance(entry, AgreedForm) and entry.known not in asked.known:
+                faults.append(f"{name}[{place}].known: {entry.known} is not the number of a known item")
+    if faults:
+        raise AnswerUnusable("; ".join(faults[:5]))
+
+
+def _evidence(entry: CitedForm, episode: Episode, asked: Question) -> tuple[Evidence, ...]:
+    """One for each turn; the quote goes to the turn that holds it, else to the first. That one stands first."""
+    numbers = list(dict.fromkeys(entry.turns))
+    holder = next((n for n in numbers if entry.quote and entry.quote in asked.shown[n].turn.text()), numbers[0])
+    ordered = [holder, *(n for n in numbers if n != holder)]
+    turns = [(asked.shown[n].turn, entry.quote if n == holder else "") for n in ordered]
+    return tuple(Evidence(episode_id=episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=quote) for turn, quote in turns)
+
+
+def _belief(evidence: Sequence[Evidence], asked: Question) -> tuple[Origin, float]:
+    """Whose words they are (those of the turn that is quoted), and the trust of the best evidence."""
+    by_seq = {shown.turn.seq: shown.turn.origin for shown in asked.shown.values()}
+    origins = [by_seq[one.seq] for one in evidence if one.seq is not None]
+    return origins[0], trust_of(origins)
+
+
+def _lesson(lesson: LessonForm, form: AnswerForm, retrospective: Retrospective, episode: Episode, asked: Question) -> Draft:
+    evidence = _evidence(lesson, episode, asked)
+    origin, trust = _belief(evidence, asked)
+    kind = LessonType(lesson.lesson_type)
+    why_part = "what_failed_and_why" if kind in (LessonType.PITFALL, LessonType.RECOVERY) else "what_worked"
+    return Draft(
+        kind=Kind.LESSON,
+        lesson_type=kind,
+        conclusion=lesson.conclusion,
+        retrospective=retrospective.model_copy(update={why_part: lesson.why} if lesson.why else {}),
+        applies_when=lesson.applies_when,
+        not_when=lesson.not_when,
+        task_type=form.task_type,
+        generalized_query=form.generalized_query,
+        topics=tuple(lesson.topics),
+        tools=tuple(lesson.tools),
+        language=asked.lang,
+        importance=lesson.importance,
+        confidence=lesson.confidence,
+        origin=origin,
+        trust=trust,
+        evidence=evidence,
+    )
+
+
+def _item(item: ItemForm, form: AnswerForm, episode: Episode, asked: Question) -> Draft:
+    evidence = _evidence(item, episode, asked)
+    origin, trust = _belief(evidence, asked)
+    kind = Kind(item.kind)
+    behind = Retrospective(still_open=item.conclusion) if kind is Kind.TODO else Retrospective(goal=form.retrospective.goal)
+    return Draft(
+        kind=kind,
+        conclusion=item.conclusion,
+        retrospective=behind,
+        subject=item.subject,
+        attribute=item.attribute,
+        scope=item.scope,
+        value=item.value,
+        topics=tuple(item.topics),
+        entities=tuple(item.entities),
+        language=asked.lang,
+        importance=item.importance,
+        confidence=item.confidence,
+        origin=origin,
+        trust=trust,
+        evidence=evidence,
+        valid_from=item.since,
+        retracts=item.never_true,
+    )
+
+
+def _agreement(agreed: AgreedForm, episode: Episode, asked: Question) -> Draft:
+    """The known item's own words with this episode's evidence: agreeing adds no words."""
+    memory = asked.known[agreed.known]
+    words = {name: getattr(memory, name) for name in Draft.model_fields if name in type(memory).model_fields}
+    evidence = _evidence(agreed, episode, asked)
+    return Draft(**(words | {"evidence": evidence, "valid_from": None, "agrees_with": memory.id}))
+
+
+def _event(form: AnswerForm, retrospective: Retrospective, episode: Episode, asked: Question) -> Draft:
+    """What happened, in one line, with the end of the transcript as evidence: code quotes it, so it is always true."""
+    last = next((shown.turn for _, shown in sorted(asked.shown.items(), reverse=True) if shown.turn.content.strip()), None)
+    quote = last.content.strip()[:_EVENT_QUOTE_CHARS].strip() if last else ""
+    return Draft(
+        kind=Kind.EVENT,
+        conclusion=form.event,
+        retrospective=retrospective,
+        task_type=form.task_type,
+        generalized_query=form.generalized_query,
+        language=asked.lang,
+        importance=6 if episode.outcome.status is OutcomeStatus.FAILURE else 5,
+        origin=Origin.AGENT,
+        trust=TRUST[Origin.AGENT],
+        evidence=(Evidence(episode_id=episode.id, seq=last.seq, turn_id=last.turn_id, quote=quote),) if last else (),
+    )

@@ -1,0 +1,208 @@
+"""What a model is asked: instructions from versioned files, and the episode as fenced data.
+
+The instructions hold nothing of the episode. Everything that came from outside (transcript, goal, verdict, known items, earlier attempts,
+complaints) stands between fences with a marker that is derived from the episode's id and occurs in none of these texts, so that no text
+can close its own fence or pose as another turn.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from hindwise.model.episode import Episode, OutcomeStatus
+from hindwise.model.memory import Memory
+from hindwise.model.reflection import Complaint
+from hindwise.reflect.base import Known
+from hindwise.reflect.llm_schema import form_sketch, wire_schema
+from hindwise.reflect.llm_window import Gap, Piece, ShownTurn, cut_middle, transcript_tokens, window
+from hindwise.safety.masking import mask
+from hindwise.text.language import Language, language_of
+from hindwise.text.token_budget import count_tokens
+
+PROMPT_VERSION = "1"
+MODEL_BUDGET = 24_000
+"""Tokens of prompt and answer together that are never exceeded, whatever the transcript."""
+TRANSCRIPT_BUDGET = 17_500
+MIN_ANSWER_TOKENS = 1_100
+MAX_ANSWER_TOKENS = 3_000
+MAX_KNOWN = 10
+_ENTRY_TOKENS = 3
+"""What numbering one known item costs."""
+
+_LANGUAGE = {"en": "English", "zh": "简体中文"}
+_GOOD = (OutcomeStatus.SUCCESS,)
+_BAD = (OutcomeStatus.PARTIAL, OutcomeStatus.FAILURE, OutcomeStatus.ABORTED)
+
+
+@dataclass(frozen=True)
+class Question:
+    """All that one call needs, and what is needed to read its answer."""
+
+    messages: tuple[dict[str, str], ...]
+    max_tokens: int
+    lang: Language
+    shown: dict[int, ShownTurn]
+    """By the number the model uses."""
+    known: dict[int, Memory]
+    """By the number the model uses."""
+    transcript_tokens: int
+    prompt_tokens: int
+    """With the schema, which endpoints count as prompt."""
+
+
+def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Question:
+    """Build the question for one episode. The same input gives the same bytes."""
+    texts = [mask(turn.text()).text for turn in episode.turns]
+    whole = transcript_tokens(texts)
+    lang = transcript_language(episode)
+    pieces = window(episode.turns, texts, TRANSCRIPT_BUDGET)
+    numbered = _nearest(known.memories, int(min(250 + 0.05 * whole, 800)))
+    earlier = _contrast(episode, known, int(min(100 + 0.15 * whole, 1_200)))
+    data = {
+        "task": _task(episode),
+        "known": "\n".join(f"{number}. {_known_line(memory)}" for number, memory in numbered.items()),
+        "earlier": earlier,
+        "complaints": "\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints[:20]),
+    }
+    marker = _marker(episode.id, [*texts, *data.values()])
+    user = _user_message(lang, marker, pieces, data)
+    system = _fill(
+        _prompt("system", lang), marker=marker, language=_LANGUAGE[lang], today=episode.ended_at.date().isoformat(), form=form_sketch()
+    )
+    system += "\n" + _prompt(_mood(episode), lang) + (_prompt("contrast", lang) if earlier else "")
+    spent = count_tokens(system) + count_tokens(user) + count_tokens(json.dumps(wire_schema(), separators=(",", ":")))
+    return Question(
+        messages=({"role": "system", "content": system}, {"role": "user", "content": user}),
+        max_tokens=max(MIN_ANSWER_TOKENS, min(MAX_ANSWER_TOKENS, int(1.3 * whole) + 2_500 - spent, MODEL_BUDGET - spent)),
+        lang=lang,
+        shown={piece.number: piece for piece in pieces if isinstance(piece, ShownTurn)},
+        known=numbered,
+        transcript_tokens=whole,
+        prompt_tokens=spent,
+    )
+
+
+def transcript_language(episode: Episode) -> Language:
+    """The language people speak in it: tool output does not count unless there is nothing else."""
+    said = [turn.content for turn in episode.turns if turn.role in ("user", "assistant") and turn.content]
+    return language_of("\n".join([episode.goal, *(said or [turn.content for turn in episode.turns])]))
+
+
+@cache
+def _prompt(name: str, lang: Language) -> str:
+    return files("hindwise.reflect").joinpath("prompts", f"v{PROMPT_VERSION}-{name}.{lang}.md").read_text(encoding="utf-8")
+
+
+def load_prompts() -> None:
+    """Read every prompt file once, so that no question reads a disk on the event loop. Raises FileNotFoundError where one is missing."""
+    for name in ("system", "success", "failure", "unknown", "contrast"):
+        _prompt(name, "en")
+        _prompt(name, "zh")
+
+
+def _fill(template: str, **values: str) -> str:
+    for name, value in values.items():
+        template = template.replace("{{" + name + "}}", value)
+    return template
+
+
+def _mood(episode: Episode) -> str:
+    if episode.outcome.status in _GOOD:
+        return "success"
+    return "failure" if episode.outcome.status in _BAD else "unknown"
+
+
+def _marker(episode_id: str, texts: Sequence[str]) -> str:
+    """Eight hex digits by episode id that occur in none of the texts."""
+    salt = 0
+    while True:
+        marker = hashlib.sha256(f"{episode_id}/{salt}".encode()).hexdigest()[:8]
+        if not any(marker in text for text in texts):
+            return marker
+        salt += 1
+
+
+def _fence(marker: str, name: str, text: str) -> str:
+    return f"<<{marker} {name}\n{text}\n{marker}>>"
+
+
+def _user_message(lang: Language, marker: str, pieces: Sequence[Piece], data: dict[str, str]) -> str:
+    transcript = "\n".join(_piece_line(marker, piece) for piece in pieces) or "(no turns)"
+    parts = [_fence(marker, "task", data["task"])]
+    parts += [_fence(marker, name, data[name]) for name in ("known", "earlier") if data[name]]
+    parts.append(_fence(marker, "transcript", transcript))
+    if data["complaints"]:
+        before = "Your last answer was refused for these reasons; do better:" if lang == "en" else "上次的回答因以下原因未被接受，请改正："
+        parts += [before, _fence(marker, "complaints", data["complaints"])]
+    parts.append(f"Answer now, in {_LANGUAGE[lang]}: the JSON object alone." if lang == "en" else "现在用简体中文作答：只输出 JSON 对象。")
+    return "\n".join(parts)
+
+
+def _piece_line(marker: str, piece: Piece) -> str:
+    if isinstance(piece, Gap):
+        return f"{marker} turns {piece.first} to {piece.last} left out"
+    turn = piece.turn
+    name = f" {mask(turn.name).text}" if turn.name and turn.role == "tool" else ""
+    return f"{marker} {piece.number} {turn.origin}{name}: {piece.text}"
+
+
+def _task(episode: Episode) -> str:
+    """Goal and verdict; the environment's words about it are worth more room than the goal."""
+    outcome = episode.outcome
+    lines = [f"outcome: {outcome.status} (says: {outcome.source})"]
+    if outcome.score is not None:
+        lines.append(f"score: {outcome.score:g}")
+    if outcome.note:
+        lines.append(f"note: {cut_middle(mask(outcome.note).text, 3_000)}")
+    if episode.goal:
+        lines.append(f"goal: {cut_middle(mask(episode.goal).text, 1_000)}")
+    return "\n".join(lines)
+
+
+def _nearest(memories: Sequence[Memory], budget: int) -> dict[int, Memory]:
+    """The nearest known items that fit, numbered from 1."""
+    numbered: dict[int, Memory] = {}
+    for memory in memories[:MAX_KNOWN]:
+        budget -= count_tokens(_known_line(memory)) + _ENTRY_TOKENS
+        if budget < 0:
+            break
+        numbered[len(numbered) + 1] = memory
+    return numbered
+
+
+def _known_line(memory: Memory) -> str:
+    return f"{memory.kind}: {mask(memory.conclusion).text}"
+
+
+def _complaint_line(complaint: Complaint) -> str:
+    return " ".join(f"{complaint.rule}: {complaint.text}".split())
+
+
+def _contrast(episode: Episode, known: Known, budget: int) -> str:
+    """One or two earlier attempts that ended the other way: verdict, the calls in order, the last words. Empty where there is none."""
+    mine = _mood(episode)
+    opposite = {"success": "failure", "failure": "success"}.get(mine)
+    told: list[str] = []
+    for other in known.earlier:
+        if _mood(other) != opposite or len(told) == 2:
+            continue
+        text = _attempt(other, budget)
+        budget -= count_tokens(text)
+        if budget < 0:
+            break
+        told.append(text)
+    return "\n\n".join(told)
+
+
+def _attempt(other: Episode, budget: int) -> str:
+    """At most about `budget` tokens: the names of the calls say most about what was done differently."""
+    calls = [call.name for turn in other.turns for call in turn.tool_calls]
+    last = next((turn.content for turn in reversed(other.turns) if turn.content), "")
+    lines = [f"outcome: {other.outcome.status} (says: {other.outcome.source})", f"calls: {', '.join(calls) or 'none'}"]
+    lines += [f"note: {other.outcome.note}"] if other.outcome.note else []
+    text = mask("\n".join([*lines, f"last words: {last}"])).text
+    share = len(text) / max(count_tokens(text), 1)
+    return cut_middle(text, max(int((budget - 20) * share), 60))

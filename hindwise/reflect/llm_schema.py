@@ -1,0 +1,206 @@
+"""The form a model fills in: flat fields, small integers for turns and known items, and the JSON schema that is sent.
+
+Reading is forgiving where nothing can be lost (null for "", another case, British or American spelling) and strict everywhere else:
+an item that does not fit makes the whole answer unusable, with a complaint that names it, so that nothing is dropped in silence.
+"""
+
+import copy
+import json
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from hindwise.errors import AnswerUnusable
+from hindwise.model.memory import MAX_CONCLUSION_CHARS, MAX_SNIPPET_CHARS
+
+MAX_LESSONS = 3
+MAX_ITEMS = 8
+
+_LIMIT_WORDS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum", "default", "title", "description")
+
+
+def _lower(value: object) -> object:
+    return value.strip().lower().replace("optimization", "optimisation") if isinstance(value, str) else value
+
+
+def _one_line(value: object) -> object:
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def _quote(value: object) -> object:
+    """A prefix of a true quote is a true quote, so a long one is cut, not refused."""
+    return value.strip()[:MAX_SNIPPET_CHARS] if isinstance(value, str) else value
+
+
+def _many(value: object) -> object:
+    """One name or number where a list was asked for."""
+    return [value] if isinstance(value, str | int) and value != "" else value
+
+
+def _day(value: object) -> object:
+    """YYYY-MM-DD or a whole RFC 3339 time; a date is its first instant in UTC."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text) if len(text) > 10 else datetime.combine(date.fromisoformat(text), datetime.min.time())
+    except ValueError:
+        raise ValueError("not a date: write YYYY-MM-DD or an empty string") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+Line = Annotated[str, BeforeValidator(_one_line), Field(min_length=1, max_length=MAX_CONCLUSION_CHARS)]
+Short = Annotated[str, BeforeValidator(_one_line), Field(max_length=200)]
+Text = Annotated[str, BeforeValidator(_one_line), Field(max_length=500)]
+Part = Annotated[str, Field(max_length=2_000)]
+Quote = Annotated[str, BeforeValidator(_quote)]
+Names = Annotated[list[Short], BeforeValidator(_many), Field(max_length=20)]
+TurnNumbers = Annotated[list[int], BeforeValidator(_many), Field(min_length=1, max_length=20)]
+
+
+class _Form(BaseModel):
+    """Unknown keys are ignored; null means left out."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_left_out(cls, value: object) -> object:
+        return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
+
+
+class RetrospectiveForm(_Form):
+    """The seven parts."""
+
+    goal: Part = ""
+    what_happened: Part = ""
+    what_worked: Part = ""
+    what_failed_and_why: Part = ""
+    final_feedback: Part = ""
+    next_time: Part = ""
+    still_open: Part = ""
+
+
+class CitedForm(_Form):
+    """Whatever stands on turns, named by the small numbers that the model was shown."""
+
+    turns: TurnNumbers
+    quote: Quote = ""
+
+
+class LessonForm(CitedForm):
+    """One lesson."""
+
+    conclusion: Line
+    lesson_type: Annotated[Literal["strategy", "pitfall", "recovery", "optimisation"], BeforeValidator(_lower)]
+    applies_when: Text = ""
+    not_when: Text = ""
+    why: Part = ""
+    tools: Names = []
+    topics: Names = []
+    importance: int = Field(default=5, ge=1, le=10)
+    confidence: float = Field(default=0.7, ge=0, le=1)
+
+
+class ItemForm(CitedForm):
+    """One fact, preference, instruction or todo."""
+
+    kind: Annotated[Literal["fact", "preference", "instruction", "todo"], BeforeValidator(_lower)]
+    conclusion: Line
+    subject: Short = ""
+    attribute: Short = ""
+    value: Annotated[str, BeforeValidator(_one_line), Field(max_length=1_000)] = ""
+    scope: Short = ""
+    since: Annotated[datetime | None, BeforeValidator(_day)] = None
+    never_true: bool = False
+    topics: Names = []
+    entities: Names = []
+    importance: int = Field(default=5, ge=1, le=10)
+    confidence: float = Field(default=0.7, ge=0, le=1)
+
+
+class AgreedForm(CitedForm):
+    """A known item that the transcript confirms."""
+
+    known: int
+
+
+class AnswerForm(_Form):
+    """The whole answer, in the order in which it is best thought: what happened and why, then what follows from it."""
+
+    retrospective: RetrospectiveForm = RetrospectiveForm()
+    event: Annotated[str, BeforeValidator(_one_line), Field(max_length=MAX_CONCLUSION_CHARS)] = ""
+    task_type: Short = ""
+    generalized_query: Text = ""
+    lessons: list[LessonForm] = Field(default=[], max_length=MAX_LESSONS)
+    items: list[ItemForm] = Field(default=[], max_length=MAX_ITEMS)
+    agreed: list[AgreedForm] = Field(default=[], max_length=MAX_ITEMS)
+    nothing_because: Text = ""
+
+    def holds_nothing(self) -> bool:
+        """True when nothing was learned: an event alone only says that the task took place."""
+        return not (self.lessons or self.items or self.agreed)
+
+
+def wire_schema() -> dict[str, Any]:
+    """Return the JSON schema that is sent: references resolved, every key required, no lengths (they cut words in half)."""
+    schema = AnswerForm.model_json_schema(mode="serialization")
+    defs = schema.pop("$defs", {})
+    return _plain(schema, defs)  # type: ignore[no-any-return]
+
+
+def _plain(node: Any, defs: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_plain(part, defs) for part in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _plain(copy.deepcopy(defs[node["$ref"].rsplit("/", 1)[1]]), defs)
+    if "anyOf" in node:  # `since`: a date or nothing; an empty string says the same and every endpoint understands it
+        return {"type": "string"}
+    if node.get("type") == "object" and "properties" in node:
+        properties = {name: _plain(part, defs) for name, part in node["properties"].items()}
+        return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {key: _plain(part, defs) for key, part in node.items() if key not in _LIMIT_WORDS}
+
+
+def form_sketch() -> str:
+    """The form as the prompt shows it: one line of JSON per part, with types for values. Built from the schema, so it cannot drift."""
+    properties = wire_schema()["properties"]
+    return "{" + ",\n ".join(f"{json.dumps(name)}: {_sketch(part)}" for name, part in properties.items()) + "}"
+
+
+def _sketch(node: dict[str, Any]) -> str:
+    if "enum" in node:
+        return '"' + "|".join(node["enum"]) + '"'
+    if node["type"] == "array":
+        return f"[{_sketch(node['items'])}]"
+    if node["type"] == "object":
+        return "{" + ", ".join(f'"{name}": {_sketch(part)}' for name, part in node["properties"].items()) + "}"
+    return {"string": '""', "integer": "1", "number": "0.7", "boolean": "false"}[str(node["type"])]
+
+
+def read_answer(parsed: object) -> AnswerForm:
+    """Return the validated form. Raises AnswerUnusable naming each bad field by path and rule, never by its content."""
+    if not isinstance(parsed, dict):
+        raise AnswerUnusable("the answer is not one JSON object")
+    try:
+        form = AnswerForm.model_validate(parsed)
+    except ValidationError as error:
+        raise AnswerUnusable(_complaints_of(error)) from None
+    if form.holds_nothing() and not form.nothing_because:
+        raise AnswerUnusable("the answer is empty and nothing_because gives no reason: write what was learned, or why nothing was")
+    return form
+
+
+def _complaints_of(error: ValidationError) -> str:
+    """One line, at most five faults. Pydantic's own message is used without the input, which may hold words of a transcript."""
+    faults = []
+    for fault in error.errors(include_input=False, include_url=False)[:5]:
+        path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault["loc"]).lstrip(".") or "answer"
+        faults.append(f"{path}: {fault['msg']}")
+    more = error.error_count() - len(faults)
+    return "; ".join(faults) + (f"; and {more} more" if more > 0 else "")

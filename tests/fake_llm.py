@@ -1,0 +1,304 @@
+"""A real HTTP server that speaks /v1/chat/completions and misbehaves on demand. No model, no outside network.
+
+    async with FakeLlm() as llm:                 # or `with FakeLlm() as llm:`
+        llm.script("rate_limited:7", "ok")       # queue: one behaviour for each request
+        llm.mode = "server_error"                # after the queue; default "ok"
+        ... HINDWISE_LLM_BASE_URL=llm.url, any LLM_MODEL ...
+        llm.requests                             # the bodies of the questions so far
+
+From another process: POST {url without /v1}/control {"script": [...], "mode": "ok"}; GET /requests. `python -m tests.fake_llm --port N`
+serves until it is ended.
+
+Behaviours (`name` or `name:argument`):
+    ok                       a valid answer about the transcript in the prompt, quoting a real span, in its language
+    fenced, prose            the same in a Markdown fence; the same with talk before and after
+    nothing                  an empty answer with its reason
+    rate_limited:S           429 with Retry-After: S (default 1)
+    server_error:N           status N (default 500)
+    unauthorized, unknown_model, no_credit, too_long     401; 404; 429 insufficient_quota; 400 context_length_exceeded
+    half_json                a content that ends in the middle;  broken_body: an HTTP body that does
+    unclosed                 a content that lacks its last brackets only
+    cut                      a content that stopped at the token limit
+    invented_quote           valid, but quoting what nobody said
+    bad_item                 valid but for one lesson without conclusion
+    empty, empty_success     no content; valid JSON with nothing in it and no reason
+    html                     200 with a web page
+    refuses_json_schema      400 to json_schema, else ok;  refuses_json_schema_500: 500 to it;  refuses_formats: 400 to any format
+    refuses_max_tokens, refuses_temperature              400 to that parameter, else ok
+    hangs, drops             no answer until the server is closed; connection closed without one
+"""
+
+import argparse
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.request import Request, urlopen
+
+_TRANSCRIPT = re.compile(r"<<(?P<marker>[0-9a-f]{8}) transcript\n(?P<text>.*)\n(?P=marker)>>", re.DOTALL)
+_CALL = re.compile(r"^([A-Za-z_][\w.-]*)\(", re.MULTILINE)
+INVENTED = {"en": "the purple walrus approved the request", "zh": "紫色海象批准了这个请求"}
+
+
+class FakeLlm:
+    """The server. Behaviours may be set before it starts and while it runs; safe from any thread."""
+
+    def __init__(self, script: Sequence[str] = (), *, mode: str = "ok", port: int = 0) -> None:
+        self.mode = mode
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+        self.closing = threading.Event()
+        self._queue = deque(script)
+        self._lock = threading.Lock()
+        self._port = port
+        self._server: ThreadingHTTPServer | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """The base URL for LLM_BASE_URL."""
+        assert self._server is not None, "start it first"
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def script(self, *behaviours: str) -> None:
+        """Queue behaviours, one for each request to come."""
+        with self._lock:
+            self._queue.extend(behaviours)
+
+    def take(self) -> str:
+        """The behaviour of the next request."""
+        with self._lock:
+            return self._queue.popleft() if self._queue else self.mode
+
+    def control(self, wish: dict[str, Any]) -> None:
+        """What POST /control does: `script` replaces the queue, `mode` what follows it."""
+        with self._lock:
+            if "script" in wish:
+                self._queue = deque(wish["script"])
+            self.mode = str(wish.get("mode", self.mode))
+
+    def start(self) -> "FakeLlm":
+        """Begin to listen on a free loopback port."""
+        fake = self
+
+        class Handler(_Handler):
+            llm = fake
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="fake-llm", daemon=True)
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """End the server and what hangs in it; every thread is joined."""
+        self.closing.set()
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._thread.join(timeout=5)
+            self._server.server_close()
+
+    def __enter__(self) -> "FakeLlm":
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> "FakeLlm":
+        return self.start()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.stop()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    llm: FakeLlm
+    timeout = 30
+
+    def log_message(self, *_: object) -> None:
+        """Silent: tests read `requests`."""
+
+    def do_GET(self) -> None:
+        self._send(200, self.llm.requests if self.path == "/requests" else {"ok": True})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))) or b"{}")
+        if self.path == "/control":
+            self.llm.control(body)
+            self._send(200, {"ok": True})
+        elif self.path.endswith("/chat/completions"):
+            self.llm.requests.append(body)
+            self.llm.keys.append(self.headers.get("authorization", ""))
+            name, _, argument = self.llm.take().partition(":")
+            self._behave(name, argument, body)
+        else:
+            self._send(404, {"error": {"message": "no such path"}})
+
+    def _behave(self, name: str, argument: str, body: dict[str, Any]) -> None:
+        if name == "hangs":
+            self.llm.closing.wait(timeout=600)
+        elif name == "drops":
+            self.close_connection = True
+        elif refusal := _refusal(name, argument, body):
+            status, error, headers = refusal
+            self._send(status, {"error": error}, headers)
+        elif name == "html":
+            self._send_bytes(200, b"<html>hello</html>", {"content-type": "text/html"})
+        elif name == "broken_body":
+            self._send_bytes(200, b'{"id": "x", "choices": [{"mess', {"content-type": "application/json"})
+        else:
+            self._send(200, _completion(content_of(name, body), body, "length" if name == "cut" else "stop"))
+
+    def _send(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
+        data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        self._send_bytes(status, data, {"content-type": "application/json"} | (headers or {}))
+
+    def _send_bytes(self, status: int, data: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+def _refusal(name: str, argument: str, body: dict[str, Any]) -> tuple[int, dict[str, Any], dict[str, str]] | None:
+    asked = (body.get("response_format") or {}).get("type", "")
+    echo = str(body.get("messages"))[:300]  # as some servers do: it must not come out in our errors
+    table: dict[str, tuple[bool, int, dict[str, Any], dict[str, str]]] = {
+        "rate_limited": (True, 429, {"message": "slow down", "code": "rate_limit_exceeded"}, {"retry-after": argument or "1"}),
+        "server_error": (True, int(argument) if argument.isdigit() else 500, {"message": f"oops {echo}"}, {}),
+        "unauthorized": (True, 401, {"message": "Incorrect API key provided: sk-tes***", "code": "invalid_api_key"}, {}),
+        "unknown_model": (True, 404, {"message": "The model does not exist", "code": "model_not_found"}, {}),
+        "no_credit": (True, 429, {"message": "quota", "code": "insufficient_quota"}, {}),
+        "too_long": (True, 400, {"message": "maximum context length", "code": "context_length_exceeded"}, {}),
+        "bad_request": (True, 400, {"message": f"cannot read {echo}"}, {}),
+        "refuses_json_schema": (asked == "json_schema", 400, {"message": "response_format: json_schema is not supported"}, {}),
+        "refuses_json_schema_500": (asked == "json_schema", 500, {"message": "Internal Server Error"}, {}),
+        "refuses_formats": (bool(asked), 422, {"message": "unknown field `response_format`"}, {}),
+        "refuses_max_tokens": ("max_tokens" in body, 400, {"message": "Unsupported parameter: 'max_tokens'"}, {}),
+        "refuses_temperature": ("temperature" in body, 400, {"message": "Unsupported value: 'temperature'"}, {}),
+    }
+    applies, status, error, headers = table.get(name, (False, 0, {}, {}))
+    return (status, error, headers) if applies else None
+
+
+def _completion(content: str | None, body: dict[str, Any], reason: str) -> dict[str, Any]:
+    prompt = sum(len(str(message["content"])) for message in body["messages"]) // 4
+    return {
+        "id": "chatcmpl-fake",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": [{"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": content}}],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": len(content or "") // 4, "total_tokens": prompt + len(content or "") // 4},
+    }
+
+
+def content_of(name: str, body: dict[str, Any]) -> str | None:
+    """The message's content for one behaviour."""
+    answer = answer_for("\n".join(str(message["content"]) for message in body["messages"]))
+    match name:
+        case "empty":
+            return None
+        case "empty_success":
+            return json.dumps({"lessons": [], "items": [], "agreed": [], "nothing_because": ""})
+        case "nothing":
+            return json.dumps({"lessons": [], "items": [], "agreed": [], "nothing_because": "a greeting and no task"})
+        case "invented_quote":
+            answer["lessons"][0]["quote"] = INVENTED["zh" if "当" in answer["lessons"][0]["conclusion"] else "en"]
+        case "bad_item":
+            answer["lessons"].append({**answer["lessons"][0], "conclusion": ""})
+    text = json.dumps(answer, ensure_ascii=False)
+    match name:
+        case "half_json" | "cut":
+            return text[: len(text) // 2]
+        case "unclosed":
+            return text[: text.rindex(', "nothing_because"')]
+        case "fenced":
+            return f"```json\n{text}\n```"
+        case "prose":
+            return f"<think>{{maybe}} a pitfall?</think>Here is what I found:\n{text}\nI hope that {{helps}}."
+    return text
+
+
+def turns_in(prompt: str) -> list[tuple[int, str, str]]:
+    """(number, origin, text) of each turn that the prompt shows."""
+    found = _TRANSCRIPT.search(prompt)
+    if found is None:
+        return []
+    heading = re.compile(rf"^{found['marker']} (\d+) (\w+)[^:\n]*: ", re.MULTILINE)
+    marks = list(heading.finditer(found["text"]))
+    ends = [mark.start() - 1 for mark in marks[1:]] + [len(found["text"])]
+    return [(int(mark[1]), mark[2], found["text"][mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
+
+
+def answer_for(prompt: str) -> dict[str, Any]:
+    """A valid answer: one lesson and the event, grounded in a turn of the prompt, in its language. No particulars in the lesson."""
+    turns = turns_in(prompt)
+    chinese = "现在用简体中文作答" in prompt
+    number, _, text = next((turn for turn in reversed(turns) if turn[2].strip()), (1, "user", ""))
+    quote = text.strip().splitlines()[0][:80].strip() if text.strip() else ""
+    tools = list(dict.fromkeys(_CALL.findall("\n".join(text for _, origin, text in turns if origin == "agent"))))[:1]
+    tool = tools[0] if tools else ("工具" if chinese else "a tool")
+    if chinese:
+        lesson, event = f"当需要调用{tool}时，应先核对参数再执行，因为错误的参数会让任务失败", "智能体处理了用户的请求"
+        words = {"goal": "完成用户的请求", "what_happened": "智能体逐步处理了请求", "next_time": "先核对再执行"}
+        when, query, why = f"需要调用{tool}时", "处理用户的请求", "错误的参数会让任务失败"
+    else:
+        lesson = f"When {tool} is to be called, check its arguments first, because wrong arguments make the task fail"
+        event, when, query, why = (
+            "The agent worked on the request",
+            f"before calling {tool}",
+            "handle a request",
+            "wrong arguments make it fail",
+        )
+        words = {"goal": "handle the request", "what_happened": "the agent went step by step", "next_time": "check first, then act"}
+    return {
+        "retrospective": words,
+        "event": event,
+        "task_type": "request",
+        "generalized_query": query,
+        "lessons": [
+            {
+                "turns": [number],
+                "quote": quote,
+                "conclusion": lesson,
+                "lesson_type": "pitfall",
+                "applies_when": when,
+                "not_when": "",
+                "why": why,
+                "tools": tools,
+                "topics": [],
+                "importance": 7,
+                "confidence": 0.8,
+            }
+        ],
+        "items": [],
+        "agreed": [],
+        "nothing_because": "",
+    }
+
+
+def control(url: str, *script: str, mode: str = "ok") -> None:
+    """Set the behaviours of a server in another process; `url` as FakeLlm.url."""
+    wish = json.dumps({"script": list(script), "mode": mode}).encode()
+    with urlopen(Request(f"{url.removesuffix('/v1')}/control", data=wish, method="POST"), timeout=5) as answer:
+        answer.read()
+
+
+def main() -> None:
+    """Serve until ended; prints the base URL."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--mode", default="ok")
+    chosen = parser.parse_args()
+    with FakeLlm(mode=chosen.mode, port=chosen.port) as llm:
+        print(llm.url, flush=True)
+        threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
