@@ -6,6 +6,7 @@
     │   ├── NotFound                 no such thing in the named spaces
     │   ├── SessionOwner             the session belongs to another user or agent
     │   ├── TurnConflict             a turn id is known with other content
+    │   ├── EpisodeConflict          a run id is known with other content
     │   ├── IdempotencyMismatch      an Idempotency-Key came back with another body
     │   ├── NotAllowed               the key lacks a scope, or the state does not permit the step
     │   ├── SpaceErased              the space was erased after this work began
@@ -65,6 +66,12 @@ class TurnConflict(CallerError):
     """A turn id is already known with other content. `extra["conflicts"]` lists the ids; nothing was written."""
 
     type = "turn-conflict"
+
+
+class EpisodeConflict(CallerError):
+    """A run id is already known with other content. The first is kept; a corrected verdict goes to `…/outcome`."""
+
+    type = "episode-conflict"
 
 
 class IdempotencyMismatch(CallerError):

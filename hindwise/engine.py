@@ -1,0 +1,136 @@
+"""The engine put together: ledger, index, embedder, clock and the installation's secret, opened and closed as one."""
+
+import asyncio
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hindwise.clock import Clock, SystemClock
+from hindwise.embed.base import Embedder
+from hindwise.embed.factory import open_embedder
+from hindwise.errors import InvalidInput
+from hindwise.index.base import Index
+from hindwise.index.embedded import open_embedded
+from hindwise.index.projection import Projection
+from hindwise.ledger import generations
+from hindwise.ledger.engine import Ledger
+from hindwise.ledger.intake import ReflectorId
+from hindwise.ledger.migrate import migrate
+from hindwise.lifecycle.aging import AgingRules
+from hindwise.reflect.llm import PROMPT_VERSION as LLM_PROMPT_VERSION
+from hindwise.reflect.rules import PROMPT_VERSION as RULES_PROMPT_VERSION
+from hindwise.settings import Settings
+from hindwise.text.tokens import TOKENIZER_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What every door and every activity works with. `holder` names this process in leases."""
+
+    settings: Settings
+    ledger: Ledger
+    index: Index
+    embedder: Embedder
+    clock: Clock
+    secret: bytes
+    projection: Projection
+    rules: AgingRules
+    holder: str
+
+    def reflector_id(self) -> ReflectorId:
+        """Who looks back by default: llm where a model is set (or asked for), else rules."""
+        settings = self.settings
+        if settings.reflector == "llm" or (settings.reflector == "auto" and settings.llm_model):
+            return ReflectorId("llm", settings.llm_model, LLM_PROMPT_VERSION)
+        return ReflectorId("rules", "", RULES_PROMPT_VERSION)
+
+
+def aging_rules(settings: Settings) -> AgingRules:
+    """The thresholds of lifecycle from the settings."""
+    return AgingRules(
+        half_life_episodic=settings.half_life_days_episodic,
+        half_life_lesson=settings.half_life_days_lesson,
+        expire_episodic=settings.expire_days_episodic,
+        expire_semantic=settings.expire_days_semantic,
+        archive_after=settings.archive_after_days,
+        review_after=settings.review_after_days,
+    )
+
+
+def prepare_data_directory(path: Path) -> Path:
+    """Make the directory, for its owner alone. Raises InvalidInput with the command to run when it cannot be written."""
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        probe = path / f".writable-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InvalidInput(
+            f"the data directory {path} cannot be written ({error.strerror}): choose another with --data or HINDWISE_DATA, "
+            f"or run: chown -R {os.getuid()} {path}"
+        ) from error
+    return path
+
+
+def installation_secret(settings: Settings) -> bytes:
+    """Return the key of all hashes: from the settings, else from the data directory, made there once."""
+    if given := settings.secret_key.get_secret_value():
+        return given.encode()
+    path = settings.data / "secret.key"
+    # Written beside and linked into place: of several processes starting at once, one wins and all read its key whole.
+    draft = settings.data / f".secret-{os.getpid()}-{secrets.token_hex(4)}"
+    if not path.exists():
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_hex(32))
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            return path.read_bytes()
+        finally:
+            draft.unlink()
+    return path.read_bytes()
+
+
+@asynccontextmanager
+async def open_engine(settings: Settings, clock: Clock | None = None, embedder: Embedder | None = None) -> AsyncIterator[Engine]:
+    """Open everything, migrations included, and close it at the end.
+
+    Raises InvalidInput (data directory, database), ModelRefused or ModelUnavailable (embedder), LedgerUnavailable.
+    """
+    await asyncio.to_thread(prepare_data_directory, settings.data)
+    secret = await asyncio.to_thread(installation_secret, settings)
+    clock = clock or SystemClock()
+    embedder = embedder or open_embedder(settings)
+    ledger = Ledger(settings.ledger_url())
+    index: Index | None = None
+    try:
+        await migrate(ledger)
+        await embedder.start()
+        generation = await ledger.write(
+            lambda conn: generations.live(conn, settings.index, embedder.model, embedder.dim, TOKENIZER_VERSION, clock.now())
+        )
+        index = await asyncio.to_thread(
+            open_embedded, settings.data / f"index-{generation}.db", dim=embedder.dim, cache_mb=settings.index_cache_mb
+        )
+        holder = f"{socket.gethostname()[:20]}-{os.getpid()}-{secrets.token_hex(4)}"
+        yield Engine(
+            settings=settings,
+            ledger=ledger,
+            index=index,
+            embedder=embedder,
+            clock=clock,
+            secret=secret,
+            projection=Projection(ledger, index, embedder, clock, holder),
+            rules=aging_rules(settings),
+            holder=holder,
+        )
+    finally:
+        if index is not None:
+            await index.close()
+        await embedder.close()
+        await ledger.close()

@@ -1,0 +1,30 @@
+"""Vectors by space, model and text hash: computed once, erased with their space, never mixed between models."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection, select
+
+from hindwise.ledger.engine import insert_new
+from hindwise.ledger.schema import embeddings
+
+Vector = npt.NDArray[np.float32]
+
+
+def store(conn: Connection, space_no: int, model: str, vectors: Mapping[str, Vector]) -> None:
+    """Keep vectors (float32 [dim]) by text hash."""
+    rows = [
+        {"space_no": space_no, "model": model, "text_hash": text_hash, "vector": vector.astype(np.float32).tobytes()}
+        for text_hash, vector in vectors.items()
+    ]
+    if rows:
+        insert_new(conn, embeddings, rows)
+
+
+def load(conn: Connection, space_nos: Sequence[int], model: str, text_hashes: Sequence[str]) -> dict[tuple[int, str], Vector]:
+    """Return known vectors by (space number, text hash)."""
+    query = select(embeddings.c.space_no, embeddings.c.text_hash, embeddings.c.vector).where(
+        embeddings.c.space_no.in_(list(space_nos)), embeddings.c.model == model, embeddings.c.text_hash.in_(list(text_hashes))
+    )
+    return {(row.space_no, row.text_hash): np.frombuffer(row.vector, dtype=np.float32) for row in conn.execute(query)}

@@ -1,0 +1,212 @@
+"""Episodes: cut once from turns, their verdicts kept in order, the evidence never rewritten."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, delete, exists, insert, or_, select, update
+
+from hindwise.errors import NotFound
+from hindwise.ledger import sessions
+from hindwise.ledger.schema import episodes, reflections, turns
+from hindwise.model.episode import STRENGTH, Episode, Outcome
+from hindwise.model.reflection import FINAL
+from hindwise.model.turn import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A verdict as it came. `accepted`: it became the outcome; else it is kept in the history only."""
+
+    outcome: Outcome
+    at: datetime
+    accepted: bool
+
+
+def add(
+    conn: Connection,
+    episode: Episode,
+    *,
+    session_key: str,
+    seqs: tuple[int, int],
+    task_key: str,
+    digest: str,
+    recall_ids: Sequence[str],
+    now: datetime,
+) -> None:
+    """Keep a new episode; its turns are in place already. `seqs`: first and last, inclusive. `task_key`: the generalised goal."""
+    conn.execute(
+        insert(episodes).values(
+            id=episode.id,
+            tenant_id=episode.tenant_id,
+            user_id=episode.user_id,
+            agent_id=episode.agent_id,
+            session_id=episode.session_id,
+            run_id=episode.run_id,
+            source=episode.source,
+            goal=episode.goal,
+            inputs=episode.inputs,
+            session_key=session_key,
+            first_seq=seqs[0],
+            last_seq=seqs[1],
+            outcome=episode.outcome.model_dump(mode="json"),
+            outcome_status=str(episode.outcome.status),
+            outcome_history=[_history_row(episode.outcome, now, accepted=True)],
+            task_key=task_key[:500],
+            body_digest=digest,
+            recall_ids=list(recall_ids),
+            closed_by=episode.closed_by,
+            started_at=episode.started_at,
+            ended_at=episode.ended_at,
+            recorded_at=now,
+        )
+    )
+
+
+def _history_row(outcome: Outcome, now: datetime, *, accepted: bool) -> dict[str, Any]:
+    return {"outcome": outcome.model_dump(mode="json"), "at": now.isoformat(), "accepted": accepted}
+
+
+def row_of(conn: Connection, tenant_id: str, episode_id: str, *, lock: bool = False) -> Row[Any]:
+    """Return the bare row. Raises NotFound."""
+    query = select(episodes).where(episodes.c.tenant_id == tenant_id, episodes.c.id == episode_id)
+    row = conn.execute(query.with_for_update() if lock else query).first()
+    if row is None:
+        raise NotFound(f"no episode {episode_id!r}")
+    return row
+
+
+def find_digest(conn: Connection, tenant_id: str, episode_id: str) -> str | None:
+    """Return the body digest of a known episode, or None."""
+    query = select(episodes.c.body_digest).where(episodes.c.tenant_id == tenant_id, episodes.c.id == episode_id)
+    return conn.execute(query).scalar_one_or_none()
+
+
+def load(conn: Connection, tenant_id: str, episode_id: str, *, with_turns: bool = True) -> Episode:
+    """Return the episode with its turns. Raises NotFound."""
+    row = row_of(conn, tenant_id, episode_id)
+    found = sessions.turns_of(conn, tenant_id, row.session_key, row.first_seq, row.last_seq) if with_turns else ()
+    return from_row(row, found)
+
+
+def from_row(row: Row[Any], found: tuple[Turn, ...] = ()) -> Episode:
+    """Build the model from a row and its turns."""
+    return Episode(
+        id=row.id,
+        tenant_id=row.tenant_id,
+        user_id=row.user_id,
+        agent_id=row.agent_id,
+        session_id=row.session_id,
+        run_id=row.run_id,
+        source=row.source,
+        goal=row.goal,
+        inputs=row.inputs,
+        outcome=Outcome(**row.outcome),
+        turns=found,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        closed_by=row.closed_by,
+    )
+
+
+def verdicts(row: Row[Any]) -> list[Verdict]:
+    """All verdicts of an episode, oldest first."""
+    return [Verdict(Outcome(**item["outcome"]), datetime.fromisoformat(item["at"]), item["accepted"]) for item in row.outcome_history]
+
+
+def set_outcome(conn: Connection, row: Row[Any], outcome: Outcome, now: datetime) -> bool:
+    """Keep a later verdict; return True when it changed what the task is taken for.
+
+    A weaker source never overrules a stronger one (env > user > rule > judge); it stays in the history.
+    """
+    old = Outcome(**row.outcome)
+    if old == outcome:
+        return False
+    accepted = STRENGTH[outcome.source] >= STRENGTH[old.source] or old.status == "unknown"
+    values: dict[str, Any] = {"outcome_history": [*row.outcome_history, _history_row(outcome, now, accepted=accepted)][-100:]}
+    if accepted:
+        values |= {"outcome": outcome.model_dump(mode="json"), "outcome_status": str(outcome.status)}
+    conn.execute(update(episodes).where(episodes.c.id == row.id).values(**values))
+    return accepted
+
+
+def page(
+    conn: Connection,
+    tenant_id: str,
+    *,
+    user_id: str = "",
+    agent_id: str = "",
+    outcome: str = "",
+    before: datetime | None = None,
+    limit: int,
+) -> list[Row[Any]]:
+    """Return bare rows of one owner, newest first."""
+    query = select(episodes).where(episodes.c.tenant_id == tenant_id)
+    for column, value in ((episodes.c.user_id, user_id), (episodes.c.agent_id, agent_id), (episodes.c.outcome_status, outcome)):
+        if value:
+            query = query.where(column == value)
+    if before is not None:
+        query = query.where(episodes.c.ended_at < before)
+    return list(conn.execute(query.order_by(episodes.c.ended_at.desc(), episodes.c.id).limit(limit)))
+
+
+def find_ids(conn: Connection, tenant_id: str, *, run_id: str = "", session_id: str = "", user_id: str = "") -> list[str]:
+    """Return ids of the episodes of a run or session, newest first, at most 50."""
+    query = select(episodes.c.id).where(episodes.c.tenant_id == tenant_id)
+    if run_id:
+        query = query.where(episodes.c.run_id == run_id)
+    if session_id:
+        query = query.where(episodes.c.session_id == session_id)
+    if user_id:
+        query = query.where(episodes.c.user_id == user_id)
+    return list(conn.execute(query.order_by(episodes.c.ended_at.desc()).limit(50)).scalars())
+
+
+def earlier_of_task(conn: Connection, episode: Episode, task_key: str, limit: int = 6) -> tuple[Episode, ...]:
+    """Return earlier episodes of the same generalised task in the same spaces, with turns, the opposite outcome first.
+
+    With an agent: that agent's episodes (lessons are shared there); without: the user's own.
+    """
+    if not task_key:
+        return ()
+    owner = (
+        episodes.c.agent_id == episode.agent_id
+        if episode.agent_id
+        else and_(episodes.c.user_id == episode.user_id, episodes.c.agent_id == "")
+    )
+    query = (
+        select(episodes)
+        .where(
+            episodes.c.tenant_id == episode.tenant_id,
+            owner,
+            episodes.c.task_key == task_key[:500],
+            episodes.c.id != episode.id,
+            episodes.c.purged_at.is_(None),
+        )
+        .order_by((episodes.c.outcome_status == str(episode.outcome.status)).asc(), episodes.c.ended_at.desc(), episodes.c.id)
+        .limit(limit)
+    )
+    rows = list(conn.execute(query))
+    return tuple(from_row(row, sessions.turns_of(conn, row.tenant_id, row.session_key, row.first_seq, row.last_seq)) for row in rows)
+
+
+def purge_turns(conn: Connection, before: datetime, now: datetime, limit: int) -> int:
+    """Delete turns of episodes that ended before `before` and that no unfinished reflection needs; return how many episodes."""
+    unfinished = exists().where(reflections.c.episode_id == episodes.c.id, reflections.c.status.not_in([str(s) for s in FINAL]))
+    query = (
+        select(episodes.c.id, episodes.c.tenant_id, episodes.c.session_key, episodes.c.first_seq, episodes.c.last_seq)
+        .where(episodes.c.purged_at.is_(None), episodes.c.ended_at < before, ~unfinished)
+        .order_by(episodes.c.ended_at)
+        .limit(limit)
+    )
+    rows = list(conn.execute(query))
+    if not rows:
+        return 0
+    ranges = [
+        and_(turns.c.tenant_id == row.tenant_id, turns.c.session_key == row.session_key, turns.c.seq.between(row.first_seq, row.last_seq))
+        for row in rows
+    ]
+    conn.execute(delete(turns).where(or_(*ranges)))
+    conn.execute(update(episodes).where(episodes.c.id.in_([row.id for row in rows])).values(purged_at=now))
+    return len(rows)

@@ -1,0 +1,193 @@
+"""Reading memories: by id, slot, likeness, space. What changes them stands in `memory_changes` and `memory_erasure`."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, or_, select
+
+from hindwise.errors import NotFound
+from hindwise.ledger.schema import episodes, evidence, memories, memory_events, memory_links
+from hindwise.model.memory import LIVE, Evidence, Memory, Words
+
+_LIVE = [str(status) for status in LIVE]
+COLUMN_WORDS = {"kind", "subject", "attribute", "scope", "value", "conclusion", "importance"}
+JSON_WORDS = sorted(set(Words.model_fields) - COLUMN_WORDS - {"evidence"})
+LIFECYCLE = (
+    "status",
+    "head",
+    "confidence",
+    "valid_from",
+    "valid_to",
+    "closed_at",
+    "close_reason",
+    "version",
+    "evidence_count",
+    "review_at",
+    "expires_at",
+    "pinned",
+    "disputed",
+    "confirmed_by",
+    "superseded_by",
+)
+"""Columns that may change; each change writes them all, before and after, into an event."""
+
+
+def from_row(row: Row[Any], found: Sequence[Evidence] = ()) -> Memory:
+    """Build the model from a row; the row was validated when it was written."""
+    return Memory(
+        **row.words,
+        **{name: getattr(row, name) for name in COLUMN_WORDS},
+        **{name: getattr(row, name) for name in LIFECYCLE},
+        id=row.id,
+        tenant_id=row.tenant_id,
+        space=row.space,
+        recorded_at=row.recorded_at,
+        hits=row.hits,
+        last_recalled_at=row.last_recalled_at,
+        helpful=row.helpful,
+        harmful=row.harmful,
+        freshness=row.freshness,
+        reflection_id=row.reflection_id,
+        evidence=tuple(found),
+    )
+
+
+def load(conn: Connection, tenant_id: str, memory_id: str, *, lock: bool = False) -> tuple[Memory, int]:
+    """Return a memory with evidence, and its space number. Raises NotFound."""
+    query = select(memories).where(memories.c.tenant_id == tenant_id, memories.c.id == memory_id)
+    row = conn.execute(query.with_for_update() if lock else query).first()
+    if row is None:
+        raise NotFound(f"no memory {memory_id!r}")
+    return from_row(row, evidence_of(conn, [memory_id]).get(memory_id, ())), row.space_no
+
+
+def evidence_of(conn: Connection, memory_ids: Sequence[str], *, reader_user: str | None = None) -> dict[str, tuple[Evidence, ...]]:
+    """Return standing evidence by memory id, at most 20 each.
+
+    reader_user: quotes of other users' episodes are left out, because a shared lesson's evidence stays readable only
+    with the space of the user it came from; None = all quotes (the engine itself).
+    """
+    query = (
+        select(evidence, episodes.c.user_id)
+        .join(episodes, episodes.c.id == evidence.c.episode_id, isouter=True)
+        .where(evidence.c.memory_id.in_(list(memory_ids)), evidence.c.withdrawn_at.is_(None))
+        .order_by(evidence.c.memory_id, evidence.c.ordinal)
+    )
+    found: dict[str, list[Evidence]] = {}
+    for row in conn.execute(query):
+        own = reader_user is None or row.user_id == reader_user
+        found.setdefault(row.memory_id, []).append(
+            Evidence(
+                episode_id=row.episode_id, seq=row.seq if own else None, turn_id=row.turn_id if own else "", quote=row.quote if own else ""
+            )
+        )
+    return {memory_id: tuple(items[:20]) for memory_id, items in found.items()}
+
+
+def rows_by_ids(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Row[Any]]:
+    """Return bare rows of the named spaces in one statement: hydration, where the ledger has the last word."""
+    query = select(memories).where(memories.c.id.in_(list(ids)), memories.c.space_no.in_(list(space_nos)))
+    return list(conn.execute(query))
+
+
+def in_slot(conn: Connection, space_no: int, key: str) -> list[Memory]:
+    """Return every version kept in a slot, in order of version."""
+    query = select(memories).where(memories.c.space_no == space_no, memories.c.slot_key == key).order_by(memories.c.version)
+    return [from_row(row) for row in conn.execute(query)]
+
+
+def alike(conn: Connection, space_no: int, key: str) -> list[Memory]:
+    """Return live items with the same duplicate key, oldest first."""
+    query = (
+        select(memories)
+        .where(
+            memories.c.space_no == space_no, memories.c.duplicate_key == key, memories.c.status.in_(_LIVE), memories.c.slot_key.is_(None)
+        )
+        .order_by(memories.c.recorded_at, memories.c.id)
+        .limit(5)
+    )
+    return [from_row(row) for row in conn.execute(query)]
+
+
+def of_reflection(conn: Connection, reflection_id: str) -> list[tuple[Memory, int]]:
+    """Return what a reflection wrote, with space numbers, whatever its status now."""
+    query = select(memories).where(memories.c.reflection_id == reflection_id).order_by(memories.c.recorded_at, memories.c.id)
+    return [(from_row(row), row.space_no) for row in conn.execute(query)]
+
+
+def superseded_by(conn: Connection, memory_id: str) -> list[tuple[Memory, int]]:
+    """Return the memories that a memory closed."""
+    return [(from_row(row), row.space_no) for row in conn.execute(select(memories).where(memories.c.superseded_by == memory_id))]
+
+
+def standing(conn: Connection, space_nos: Sequence[int], limit: int = 50) -> list[Row[Any]]:
+    """Return standing items: live instructions, pinned ones, and preferences without a narrower scope; most important first."""
+    always = or_(memories.c.kind == "instruction", memories.c.pinned, (memories.c.kind == "preference") & (memories.c.scope == ""))
+    query = (
+        select(memories)
+        .where(
+            memories.c.space_no.in_(list(space_nos)),
+            memories.c.status.in_(_LIVE),
+            always,
+            or_(memories.c.head, memories.c.slot_key.is_(None)),
+        )
+        .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
+        .limit(limit)
+    )
+    return list(conn.execute(query))
+
+
+def newest_live(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Row[Any]]:
+    """Return live rows, newest first: what a degraded recall works on."""
+    query = (
+        select(memories)
+        .where(memories.c.space_no.in_(list(space_nos)), memories.c.status.in_(_LIVE))
+        .order_by(memories.c.recorded_at.desc(), memories.c.id)
+        .limit(limit)
+    )
+    return list(conn.execute(query))
+
+
+def page(
+    conn: Connection,
+    tenant_id: str,
+    space_names: Sequence[str],
+    *,
+    kind: str = "",
+    status: str = "",
+    containing: str = "",
+    before: datetime | None = None,
+    limit: int,
+) -> list[Row[Any]]:
+    """Return bare rows of the named spaces, newest first. `containing`: part of the conclusion."""
+    query = select(memories).where(memories.c.tenant_id == tenant_id, memories.c.space.in_(list(space_names)))
+    if kind:
+        query = query.where(memories.c.kind == kind)
+    if status:
+        query = query.where(memories.c.status == status)
+    if containing:
+        query = query.where(memories.c.conclusion.icontains(containing, autoescape=True))
+    if before is not None:
+        query = query.where(memories.c.recorded_at < before)
+    return list(conn.execute(query.order_by(memories.c.recorded_at.desc(), memories.c.id).limit(limit)))
+
+
+def history(conn: Connection, memory_id: str, limit: int = 200) -> list[Row[Any]]:
+    """Return the events of a memory, oldest first."""
+    query = select(memory_events).where(memory_events.c.memory_id == memory_id).order_by(memory_events.c.no).limit(limit)
+    return list(conn.execute(query))
+
+
+def links_of(conn: Connection, memory_id: str, limit: int = 200) -> list[Row[Any]]:
+    """Return links from and to a memory."""
+    either = or_(memory_links.c.from_id == memory_id, memory_links.c.to_id == memory_id)
+    return list(conn.execute(select(memory_links).where(either).order_by(memory_links.c.at).limit(limit)))
+
+
+def count_by_kind(conn: Connection, tenant_id: str, space_names: Sequence[str] | None = None) -> dict[str, int]:
+    """How many live memories there are of each kind."""
+    query = select(memories.c.kind, func.count()).where(memories.c.tenant_id == tenant_id, memories.c.status.in_(_LIVE))
+    if space_names is not None:
+        query = query.where(memories.c.space.in_(list(space_names)))
+    return {kind: int(number) for kind, number in conn.execute(query.group_by(memories.c.kind))}

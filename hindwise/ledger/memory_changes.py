@@ -1,0 +1,102 @@
+"""Writing memories: words once, lifecycle columns with an event for each change. All inside a transaction of the caller's."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from hindwise.index.document import document_of
+from hindwise.ledger.memories import JSON_WORDS, LIFECYCLE
+from hindwise.ledger.schema import evidence, memories, memory_events, memory_links
+from hindwise.model.memory import Evidence, Memory
+from hindwise.resolve.slots import duplicate_key, slot_key
+
+
+def insert_memory(conn: Connection, space_no: int, memory: Memory, *, actor: str, why: str) -> None:
+    """Keep a new memory with its evidence and its first event. The caller marks it dirty."""
+    text = document_of(memory)
+    words = memory.model_dump(mode="json", include=set(JSON_WORDS))
+    conn.execute(
+        insert(memories).values(
+            id=memory.id,
+            tenant_id=memory.tenant_id,
+            space_no=space_no,
+            space=memory.space,
+            kind=str(memory.kind),
+            slot_key=slot_key(memory),
+            subject=memory.subject,
+            attribute=memory.attribute,
+            scope=memory.scope,
+            value=memory.value,
+            conclusion=memory.conclusion,
+            words=words,
+            lex=" ".join(text.tokens),
+            text_hash=text.text_hash,
+            duplicate_key=duplicate_key(memory),
+            importance=memory.importance,
+            recorded_at=memory.recorded_at,
+            hits=memory.hits,
+            last_recalled_at=memory.last_recalled_at,
+            helpful=memory.helpful,
+            harmful=memory.harmful,
+            freshness=memory.freshness,
+            reflection_id=memory.reflection_id,
+            **{name: _plain(getattr(memory, name)) for name in LIFECYCLE},
+        )
+    )
+    add_evidence(conn, memory.id, memory.evidence, memory.reflection_id)
+    _event(conn, memory.id, actor, "recorded", why, None, _lifecycle_json(memory), memory.recorded_at)
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, str) else value
+
+
+def _lifecycle_json(memory: Memory) -> dict[str, Any]:
+    return memory.model_dump(mode="json", include=set(LIFECYCLE))
+
+
+def _event(conn: Connection, memory_id: str, actor: str, action: str, why: str, before: Any, after: Any, at: datetime) -> None:
+    conn.execute(
+        insert(memory_events).values(
+            memory_id=memory_id, at=at, actor=actor[:200], action=action, why=why[:500], before=before, after=after
+        )
+    )
+
+
+def add_evidence(conn: Connection, memory_id: str, items: Sequence[Evidence], reflection_id: str) -> None:
+    """Append evidence rows."""
+    if not items:
+        return
+    start = conn.execute(select(func.coalesce(func.max(evidence.c.ordinal), -1)).where(evidence.c.memory_id == memory_id)).scalar_one() + 1
+    conn.execute(
+        insert(evidence),
+        [
+            {
+                "memory_id": memory_id,
+                "ordinal": start + n,
+                "episode_id": item.episode_id,
+                "reflection_id": reflection_id,
+                "seq": item.seq,
+                "turn_id": item.turn_id,
+                "quote": item.quote,
+            }
+            for n, item in enumerate(items)
+        ],
+    )
+
+
+def change(conn: Connection, memory: Memory, *, actor: str, action: str, why: str, at: datetime, **values: Any) -> Memory:
+    """Change lifecycle columns and write the event with the whole tuple before and after. Raises KeyError for another column."""
+    if other := set(values) - set(LIFECYCLE):
+        raise KeyError(f"not a lifecycle column: {sorted(other)}")
+    after = memory.model_copy(update=values)
+    conn.execute(update(memories).where(memories.c.id == memory.id).values(**{name: _plain(value) for name, value in values.items()}))
+    _event(conn, memory.id, actor, action, why, _lifecycle_json(memory), _lifecycle_json(after), at)
+    return after
+
+
+def link(conn: Connection, from_id: str, to_id: str, kind: str, reason: str, at: datetime) -> None:
+    """Tie two memories: supersedes, retracts, precedes."""
+    conn.execute(insert(memory_links).values(from_id=from_id, to_id=to_id, kind=kind, reason=reason[:500], at=at))

@@ -1,0 +1,31 @@
+"""Bringing the ledger to today's shape: safe when several processes start at once, all or nothing."""
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, text
+
+from hindwise.ledger.engine import Ledger
+
+_LOCK = 7_240_119
+"""Postgres advisory lock of migrations; on SQLite BEGIN IMMEDIATE is the lock."""
+
+
+def config(conn: Connection) -> Config:
+    """The Alembic configuration for one connection."""
+    alembic = Config()
+    alembic.set_main_option("script_location", str(Path(__file__).resolve().parents[1] / "migrations"))
+    alembic.attributes["connection"] = conn
+    return alembic
+
+
+def _upgrade(conn: Connection) -> None:
+    if conn.dialect.name == "postgresql":
+        conn.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    command.upgrade(config(conn), "head")
+
+
+async def migrate(ledger: Ledger) -> None:
+    """Apply the missing migrations in one transaction. Raises LedgerUnavailable."""
+    await ledger.write(_upgrade)

@@ -1,0 +1,81 @@
+"""The outbox says "memory X of space S is dirty", not what to write: whoever leases a space re-reads the ledger."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, and_, delete, func, or_, select, update
+
+from hindwise.ledger.engine import skip_locked, upsert
+from hindwise.ledger.schema import outbox, spaces
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A space whose index someone may bring up to date until the lease ends."""
+
+    space_no: int
+    space: str
+    tenant_id: str
+    epoch: int
+    ledger_no: int
+
+
+def mark_dirty(conn: Connection, space_no: int, memory_ids: Sequence[str], mark: int, now: datetime) -> None:
+    """Mark memories as dirty. `mark`: the space's ledger number, so that a change made meanwhile is not lost."""
+    rows = [{"space_no": space_no, "memory_id": memory_id, "mark": mark, "at": now} for memory_id in memory_ids]
+    upsert(conn, outbox, rows, keys=("space_no", "memory_id"))
+
+
+def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *, space_no: int | None = None) -> Lease | None:
+    """Lease the space with the oldest dirty row (or the named one); None when there is none, or others hold it."""
+    free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < now, spaces.c.leased_by == holder)
+    oldest = select(outbox.c.space_no, func.min(outbox.c.at).label("at")).group_by(outbox.c.space_no).subquery()
+    query = (
+        select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
+        .join(oldest, oldest.c.space_no == spaces.c.no)
+        .where(and_(free, spaces.c.no == space_no) if space_no is not None else free)
+        .order_by(oldest.c.at)
+        .limit(1)
+    )
+    if skip_locked(conn):
+        query = query.with_for_update(skip_locked=True, of=spaces)
+    row = conn.execute(query).first()
+    if row is None:
+        return None
+    conn.execute(update(spaces).where(spaces.c.no == row.no).values(leased_by=holder, leased_until=now + timedelta(seconds=seconds)))
+    return Lease(row.no, row.name, row.tenant_id, row.epoch, row.ledger_no)
+
+
+def release_space(conn: Connection, lease: Lease, holder: str) -> None:
+    """Give a space back."""
+    conn.execute(update(spaces).where(spaces.c.no == lease.space_no, spaces.c.leased_by == holder).values(leased_by="", leased_until=None))
+
+
+def dirty(conn: Connection, space_no: int, limit: int) -> list[tuple[str, int]]:
+    """Return (memory id, mark) of dirty memories, oldest first."""
+    query = select(outbox.c.memory_id, outbox.c.mark).where(outbox.c.space_no == space_no).order_by(outbox.c.mark).limit(limit)
+    return [(row.memory_id, row.mark) for row in conn.execute(query)]
+
+
+def newest_dirty(conn: Connection, space_nos: Sequence[int], limit: int = 200) -> list[str]:
+    """Return ids of the newest dirty memories of the spaces: what recall reads past the index."""
+    query = select(outbox.c.memory_id).where(outbox.c.space_no.in_(list(space_nos))).order_by(outbox.c.at.desc()).limit(limit)
+    return list(conn.execute(query).scalars())
+
+
+def done(conn: Connection, space_no: int, taken: Sequence[tuple[str, int]]) -> None:
+    """Remove what was applied; a row that was marked again meanwhile stays."""
+    for memory_id, mark in taken:
+        conn.execute(delete(outbox).where(outbox.c.space_no == space_no, outbox.c.memory_id == memory_id, outbox.c.mark == mark))
+
+
+def depth(conn: Connection) -> tuple[int, datetime | None]:
+    """How many rows wait, and since when the oldest."""
+    number, oldest = conn.execute(select(func.count(), func.min(outbox.c.at))).one()
+    return int(number), oldest
+
+
+def space_numbers(conn: Connection, limit: int = 500) -> list[int]:
+    """Return the numbers of spaces with dirty memories."""
+    return list(conn.execute(select(outbox.c.space_no).distinct().limit(limit)).scalars())

@@ -1,0 +1,86 @@
+"""The recall log: which memories were told, to whom, for which session or run, and what came of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, or_, select, update
+
+from hindwise.errors import NotFound
+from hindwise.ledger.engine import insert_new
+from hindwise.ledger.schema import credits as credit_rows
+from hindwise.ledger.schema import memories, recalls
+
+
+def log(conn: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Keep recall rows; known ids are passed over."""
+    if rows:
+        insert_new(conn, recalls, rows)
+
+
+def row_of(conn: Connection, tenant_id: str, recall_id: str) -> Row[Any]:
+    """Return a logged recall. Raises NotFound."""
+    row = conn.execute(select(recalls).where(recalls.c.tenant_id == tenant_id, recalls.c.id == recall_id)).first()
+    if row is None:
+        raise NotFound(f"no recall {recall_id!r}: ids are logged within a second of the answer")
+    return row
+
+
+def told_to_task(conn: Connection, tenant_id: str, *, session_id: str, run_id: str, recall_ids: Sequence[str], user_id: str) -> set[str]:
+    """Return the ids of memories that the brief of one task held: joined by session, run or named recall, same user."""
+    joins: list[ColumnElement[bool]] = [recalls.c.id.in_(list(recall_ids))] if recall_ids else []
+    if session_id:
+        joins.append(recalls.c.session_id == session_id)
+    if run_id:
+        joins.append(recalls.c.run_id == run_id)
+    if not joins:
+        return set()
+    query = select(recalls.c.memory_ids).where(recalls.c.tenant_id == tenant_id, recalls.c.user_id == user_id, or_(*joins)).limit(500)
+    return {memory_id for items in conn.execute(query).scalars() for memory_id in items}
+
+
+def credit_use(conn: Connection, tenant_id: str, episode_id: str, memory_ids: Sequence[str], verdict: str, now: datetime) -> int:
+    """Count one finished task for each memory its brief held, once per task; return how many were counted."""
+    counted = 0
+    for memory_id in sorted(memory_ids):
+        row = {"memory_id": memory_id, "source_id": episode_id, "kind": "use", "verdict": verdict, "note": "", "at": now}
+        if insert_new(conn, credit_rows, [row]).rowcount:
+            conn.execute(
+                update(memories)
+                .where(memories.c.id == memory_id, memories.c.tenant_id == tenant_id)
+                .values(hits=memories.c.hits + 1, last_recalled_at=now)
+            )
+            counted += 1
+    return counted
+
+
+def feedback(conn: Connection, tenant_id: str, recall_id: str, memory_ids: Sequence[str], verdict: str, note: str, now: datetime) -> int:
+    """Count a verdict (helpful, harmful, neutral) on told memories at once; a changed verdict replaces the first. Return how many."""
+    for memory_id in sorted(set(memory_ids)):
+        found = conn.execute(
+            select(credit_rows.c.verdict).where(
+                credit_rows.c.memory_id == memory_id, credit_rows.c.source_id == recall_id, credit_rows.c.kind == "feedback"
+            )
+        ).scalar_one_or_none()
+        if found == verdict:
+            continue
+        change = {"helpful": 0, "harmful": 0}
+        if found in change:
+            change[found] -= 1
+        if verdict in change:
+            change[verdict] += 1
+        if found is None:
+            row = {"memory_id": memory_id, "source_id": recall_id, "kind": "feedback", "verdict": verdict, "note": note, "at": now}
+            insert_new(conn, credit_rows, [row])
+        else:
+            conn.execute(
+                update(credit_rows)
+                .where(credit_rows.c.memory_id == memory_id, credit_rows.c.source_id == recall_id, credit_rows.c.kind == "feedback")
+                .values(verdict=verdict, note=note, at=now)
+            )
+        conn.execute(
+            update(memories)
+            .where(memories.c.id == memory_id, memories.c.tenant_id == tenant_id)
+            .values(helpful=memories.c.helpful + change["helpful"], harmful=memories.c.harmful + change["harmful"])
+        )
+    return len(set(memory_ids))

@@ -1,0 +1,253 @@
+"""Reflections: started once, their drafts stored once and whole, final when final. The ledger decides, not Temporal's retention."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, func, literal, or_, select, update
+
+from hindwise.errors import NotFound
+from hindwise.ledger.engine import insert_new
+from hindwise.ledger.schema import drafts, memories, reflections
+from hindwise.model.memory import Draft
+from hindwise.model.reflection import FINAL, Answer, Complaint, Decision, Reflection, ReflectionStatus, Rejected, Usage
+
+_FINAL = [str(status) for status in FINAL]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One answer of one reflector, as it was stored. `grounded`: None until the validators ran."""
+
+    number: int
+    reflector: str
+    written_by: str
+    answer: Answer
+    unusable: str
+    grounded: dict[str, Any] | None
+
+
+def queue(conn: Connection, reflection: Reflection, *, reason: str = "") -> bool:
+    """Keep a new reflection as queued; False when it exists (whatever its state): it is never started twice."""
+    row = {
+        "id": reflection.id,
+        "tenant_id": reflection.tenant_id,
+        "episode_id": reflection.episode_id,
+        "status": str(ReflectionStatus.QUEUED),
+        "phase": "",
+        "reflector": reflection.reflector,
+        "written_by": "",
+        "fallback_from": "",
+        "run_number": reflection.run_number,
+        "replaces": reflection.replaces,
+        "reason": reason[:500],
+        "usage": Usage().model_dump(),
+        "decisions": [],
+        "rejected": [],
+        "due": {},
+        "epochs": {},
+        "index_pending": False,
+        "error": "",
+        "skip_reason": "",
+        "created_at": reflection.created_at,
+    }
+    return bool(insert_new(conn, reflections, [row]).rowcount)
+
+
+def row_of(conn: Connection, reflection_id: str, *, tenant_id: str | None = None, lock: bool = False) -> Row[Any]:
+    """Return the bare row. Raises NotFound, also for another tenant's."""
+    query = select(reflections).where(reflections.c.id == reflection_id)
+    if tenant_id is not None:
+        query = query.where(reflections.c.tenant_id == tenant_id)
+    row = conn.execute(query.with_for_update() if lock else query).first()
+    if row is None:
+        raise NotFound(f"no reflection {reflection_id!r}")
+    return row
+
+
+def from_row(row: Row[Any]) -> Reflection:
+    """Build the model from a row."""
+    return Reflection(
+        id=row.id,
+        tenant_id=row.tenant_id,
+        episode_id=row.episode_id,
+        status=ReflectionStatus(row.status),
+        phase=row.phase,
+        reflector=row.reflector,
+        written_by=row.written_by,
+        fallback_from=row.fallback_from,
+        run_number=row.run_number,
+        replaces=row.replaces,
+        usage=Usage(**row.usage),
+        index_pending=row.index_pending,
+        error=row.error,
+        skip_reason=row.skip_reason,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        finished_at=row.finished_at,
+    )
+
+
+def newest_of_episode(conn: Connection, episode_id: str) -> Row[Any] | None:
+    """Return the reflection with the highest run number, or None."""
+    query = select(reflections).where(reflections.c.episode_id == episode_id).order_by(reflections.c.run_number.desc()).limit(1)
+    return conn.execute(query).first()
+
+
+def is_final(row: Row[Any]) -> bool:
+    """Whether nothing more will happen to it."""
+    return row.status in _FINAL
+
+
+def set_running(conn: Connection, reflection_id: str, phase: str, now: datetime) -> bool:
+    """Move to `phase`; False when it is final already (a duplicate start, however late)."""
+    done = conn.execute(
+        update(reflections)
+        .where(reflections.c.id == reflection_id, reflections.c.status.not_in(_FINAL))
+        .values(
+            status=str(ReflectionStatus.RUNNING),
+            phase=phase,
+            error="",
+            started_at=func.coalesce(reflections.c.started_at, literal(now, reflections.c.started_at.type)),
+        )
+    )
+    return bool(done.rowcount)
+
+
+def set_epochs(conn: Connection, reflection_id: str, epochs: Mapping[str, int]) -> None:
+    """Note the epochs of the spaces at the first gathering; later steps fail with SpaceErased when they differ."""
+    if not row_of(conn, reflection_id, lock=True).epochs:
+        conn.execute(update(reflections).where(reflections.c.id == reflection_id).values(epochs=dict(epochs)))
+
+
+def set_dispatched(conn: Connection, reflection_id: str, now: datetime) -> None:
+    """Note that Temporal has it."""
+    conn.execute(update(reflections).where(reflections.c.id == reflection_id).values(dispatched_at=now))
+
+
+def set_parked(conn: Connection, reflection_id: str, error: str) -> None:
+    """It waits for a person; `error` tells the cause and the next step."""
+    conn.execute(
+        update(reflections)
+        .where(reflections.c.id == reflection_id, reflections.c.status.not_in(_FINAL))
+        .values(status=str(ReflectionStatus.NEEDS_ATTENTION), error=error[:500])
+    )
+
+
+def finish(conn: Connection, reflection_id: str, status: ReflectionStatus, now: datetime, **values: Any) -> None:
+    """Make it final; a second call changes nothing. `values`: index_pending, skip_reason, error."""
+    conn.execute(
+        update(reflections)
+        .where(reflections.c.id == reflection_id, reflections.c.status.not_in(_FINAL))
+        .values(status=str(status), phase="", finished_at=now, **values)
+    )
+
+
+def set_result(
+    conn: Connection,
+    reflection_id: str,
+    *,
+    written_by: str,
+    fallback_from: str,
+    usage: Usage,
+    decisions: Sequence[Decision],
+    rejected: Sequence[Rejected],
+    due: Mapping[str, str],
+) -> None:
+    """Keep what the resolution decided; written in the same transaction as the memories."""
+    conn.execute(
+        update(reflections)
+        .where(reflections.c.id == reflection_id)
+        .values(
+            written_by=written_by,
+            fallback_from=fallback_from[:500],
+            usage=usage.model_dump(),
+            decisions=[item.model_dump(mode="json") for item in decisions],
+            rejected=[item.model_dump(mode="json") for item in rejected],
+            due=dict(due),
+        )
+    )
+
+
+def store_attempt(
+    conn: Connection, reflection_id: str, number: int, reflector: str, written_by: str, answer: Answer, now: datetime, *, unusable: str = ""
+) -> None:
+    """Keep an answer whole, once; a repeated step finds the first."""
+    row = {
+        "reflection_id": reflection_id,
+        "attempt": number,
+        "reflector": reflector,
+        "written_by": written_by,
+        "answer": answer.model_dump(mode="json"),
+        "unusable": unusable[:500],
+        "recorded_at": now,
+    }
+    insert_new(conn, drafts, [row])
+
+
+def attempts(conn: Connection, reflection_id: str) -> list[Attempt]:
+    """Return the stored answers in order."""
+    rows = conn.execute(select(drafts).where(drafts.c.reflection_id == reflection_id).order_by(drafts.c.attempt))
+    return [Attempt(row.attempt, row.reflector, row.written_by, Answer(**row.answer), row.unusable, row.grounded) for row in rows]
+
+
+def store_grounded(
+    conn: Connection,
+    reflection_id: str,
+    attempt: int,
+    *,
+    accepted: Sequence[tuple[int, Draft]],
+    rejected: Sequence[Rejected],
+    complaints: Sequence[Complaint],
+) -> None:
+    """Keep what the validators said of an answer."""
+    grounded = {
+        "accepted": [[ordinal, draft.model_dump(mode="json")] for ordinal, draft in accepted],
+        "rejected": [item.model_dump(mode="json") for item in rejected],
+        "complaints": [item.model_dump(mode="json") for item in complaints],
+    }
+    conn.execute(update(drafts).where(drafts.c.reflection_id == reflection_id, drafts.c.attempt == attempt).values(grounded=grounded))
+
+
+def waiting(conn: Connection, now: datetime, queued_before: datetime, dispatched_before: datetime, limit: int) -> list[Row[Any]]:
+    """Return reflections that nobody seems to work on: queued and never dispatched, or dispatched long ago without a start."""
+    lost = or_(
+        and_(reflections.c.dispatched_at.is_(None), reflections.c.created_at < queued_before),
+        and_(reflections.c.started_at.is_(None), reflections.c.dispatched_at < dispatched_before),
+    )
+    query = (
+        select(reflections)
+        .where(reflections.c.status == str(ReflectionStatus.QUEUED), lost)
+        .order_by(reflections.c.created_at)
+        .limit(limit)
+    )
+    return list(conn.execute(query))
+
+
+def page(
+    conn: Connection, tenant_id: str, *, status: str = "", since: datetime | None = None, before: datetime | None = None, limit: int
+) -> list[Row[Any]]:
+    """Return bare rows, newest first."""
+    query = select(reflections).where(reflections.c.tenant_id == tenant_id)
+    if status:
+        query = query.where(reflections.c.status == status)
+    if since is not None:
+        query = query.where(reflections.c.created_at >= since)
+    if before is not None:
+        query = query.where(reflections.c.created_at < before)
+    return list(conn.execute(query.order_by(reflections.c.created_at.desc(), reflections.c.id).limit(limit)))
+
+
+def memory_ids(conn: Connection, reflection_id: str) -> list[str]:
+    """Ids of the memories that a reflection wrote, in order of writing."""
+    query = select(memories.c.id).where(memories.c.reflection_id == reflection_id).order_by(memories.c.recorded_at, memories.c.id)
+    return list(conn.execute(query).scalars())
+
+
+def count_by_status(conn: Connection, tenant_id: str | None = None) -> dict[str, int]:
+    """How many reflections stand where; None = of all tenants."""
+    query = select(reflections.c.status, func.count()).group_by(reflections.c.status)
+    if tenant_id is not None:
+        query = query.where(reflections.c.tenant_id == tenant_id)
+    return {status: int(number) for status, number in conn.execute(query)}

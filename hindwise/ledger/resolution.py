@@ -1,0 +1,273 @@
+"""The one transaction in which drafts become memories: lock the spaces, read the heads, decide, write, mark dirty.
+
+Deciding is `hindwise.resolve`; here is only what carries it out. Called twice for the same reflection it changes nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, func, select, update
+
+from hindwise.ledger import memories as rows
+from hindwise.ledger import memory_changes as changes
+from hindwise.ledger import outbox, spaces
+from hindwise.ledger.schema import evidence, memories
+from hindwise.ledger.spaces import SpaceRow
+from hindwise.lifecycle.aging import AgingRules, due_dates
+from hindwise.model.ids import memory_of
+from hindwise.model.memory import LIVE, SLOTTED, Draft, Memory, Status
+from hindwise.model.reflection import Decision
+from hindwise.resolve.decide import Plan, decide
+from hindwise.resolve.slots import duplicate_key, same_value, slot_key
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A draft, the space it goes to, and its number within the reflection."""
+
+    ordinal: int
+    draft: Draft
+    space: str
+
+
+@dataclass(slots=True)
+class Resolution:
+    """Carries one reflection's drafts (or one written memory) into the ledger, inside a transaction of the caller's."""
+
+    conn: Connection
+    tenant_id: str
+    reflection_id: str
+    """Names the writer: memory ids derive from it."""
+    actor: str
+    now: datetime
+    rules: AgingRules
+    min_confidence: float
+    default_valid_from: datetime
+    epochs: Mapping[str, int] = field(default_factory=dict)
+    _dirty: dict[int, set[str]] = field(default_factory=dict)
+    _spaces: dict[str, SpaceRow] = field(default_factory=dict)
+
+    def run(
+        self, placements: Sequence[Placement], *, replaces: Sequence[str] = (), replaces_why: str = "", also_lock: Sequence[str] = ()
+    ) -> list[Decision]:
+        """Resolve the drafts in order; return one decision each. Raises SpaceErased when an epoch moved.
+
+        replaces: earlier reflections of the same episode; what they concluded is superseded, unless the new drafts say it again.
+        """
+        old = self._written_by(replaces)
+        names = sorted({p.space for p in placements} | {memory.space for memory, _ in old} | set(also_lock))
+        if not names:
+            return []
+        self._spaces = spaces.lock(self.conn, self.tenant_id, names, self.epochs)
+        old = self._written_by(replaces)
+        for reflection_id in replaces:
+            self._withdraw_evidence(reflection_id)
+        decisions: list[Decision] = []
+        kept: set[str] = set()
+        for placement in placements:
+            if same := self._said_again(placement, old):
+                kept.add(same.id)
+                decisions.append(
+                    Decision(ordinal=placement.ordinal, action="agree", memory_id=same.id, reason="the earlier reflection said the same")
+                )
+            else:
+                decisions.append(self._place(placement))
+        written = {d.memory_id for d in decisions if d.memory_id}
+        for memory, space_no in old:
+            if memory.id not in kept and memory.status in LIVE:
+                self._replace(memory, space_no, replaces_why, written)
+        for space_no, ids in self._dirty.items():
+            outbox.mark_dirty(self.conn, space_no, sorted(ids), spaces.bump(self.conn, space_no), self.now)
+        return decisions
+
+    def _written_by(self, reflections: Sequence[str]) -> list[tuple[Memory, int]]:
+        return [found for reflection_id in reflections for found in rows.of_reflection(self.conn, reflection_id)]
+
+    def _said_again(self, placement: Placement, old: Sequence[tuple[Memory, int]]) -> Memory | None:
+        draft = placement.draft
+        for memory, _ in old:
+            if memory.space != placement.space or memory.kind != draft.kind or memory.status not in LIVE:
+                continue
+            key = slot_key(draft)
+            if key is not None and key == slot_key(memory) and same_value(draft, memory):
+                return memory
+            if key is None and duplicate_key(draft) == duplicate_key(memory):
+                return memory
+        return None
+
+    def _place(self, placement: Placement) -> Decision:
+        draft, space_no = placement.draft, self._spaces[placement.space].no
+        memory_id = memory_of(self.reflection_id, placement.ordinal)
+        if (known := self._known(memory_id)) is not None:
+            return Decision(ordinal=placement.ordinal, action="add", memory_id=known, reason="written before")
+        valid_from = draft.valid_from or self.default_valid_from
+        key = slot_key(draft)
+        slot = rows.in_slot(self.conn, space_no, key) if key else []
+        alike = [] if key else rows.alike(self.conn, space_no, duplicate_key(draft))
+        plan = decide(draft, valid_from, slot, alike)
+        return self._carry_out(placement, plan, space_no, valid_from, {m.id: m for m in (*slot, *alike)})
+
+    def _known(self, memory_id: str) -> str | None:
+        return self.conn.execute(select(memories.c.id).where(memories.c.id == memory_id)).scalar_one_or_none()
+
+    def _carry_out(self, placement: Placement, plan: Plan, space_no: int, valid_from: datetime, known: Mapping[str, Memory]) -> Decision:
+        draft = placement.draft
+        decision = Decision(ordinal=placement.ordinal, action=plan.action, reason=plan.reason[:500])
+        if plan.action == "complementary":
+            return decision
+        if plan.action == "agree":
+            self._agree(known[plan.target], draft, space_no)
+            return decision.model_copy(update={"memory_id": plan.target, "touched": (plan.target,)})
+        if plan.action == "retract":
+            target = known[plan.target]
+            self._close(target, space_no, Status.RETRACTED, plan.reason, superseded_by="", valid_to=target.valid_from)
+            if not draft.value:
+                return decision.model_copy(update={"touched": (target.id,)})
+        memory = self._new_memory(placement, plan, valid_from, known)
+        if plan.action == "supersede":
+            target = known[plan.target]
+            self._close(target, space_no, Status.SUPERSEDED, plan.reason, superseded_by=memory.id, valid_to=valid_from)
+        changes.insert_memory(self.conn, space_no, memory, actor=self.actor, why=plan.reason)
+        self._touch(space_no, memory.id)
+        touched = tuple(name for name in (plan.target, plan.successor) if name)
+        if plan.action in {"supersede", "retract"}:
+            changes.link(
+                self.conn, memory.id, plan.target, "supersedes" if plan.action == "supersede" else "retracts", plan.reason, self.now
+            )
+        if plan.action == "late":
+            changes.link(self.conn, memory.id, plan.successor, "precedes", plan.reason, self.now)
+        return decision.model_copy(update={"memory_id": memory.id, "touched": touched})
+
+    def _new_memory(self, placement: Placement, plan: Plan, valid_from: datetime, known: Mapping[str, Memory]) -> Memory:
+        draft = placement.draft
+        late = plan.action == "late"
+        words = draft.model_dump(exclude={"confidence", "valid_from", "retracts", "agrees_with"})
+        memory = Memory(
+            **words,
+            id=memory_of(self.reflection_id, placement.ordinal),
+            tenant_id=self.tenant_id,
+            space=placement.space,
+            status=Status.SUPERSEDED if late else Status.ACTIVE if draft.confidence >= self.min_confidence else Status.PENDING,
+            head=not late and draft.kind in SLOTTED and slot_key(draft) is not None,
+            confidence=draft.confidence,
+            valid_from=valid_from,
+            valid_to=known[plan.successor].valid_from if late else None,
+            recorded_at=self.now,
+            closed_at=self.now if late else None,
+            close_reason=plan.reason if late else "",
+            superseded_by=plan.successor if late else "",
+            version=plan.version,
+            reflection_id=self.reflection_id,
+        )
+        due = due_dates(memory, self.rules)
+        return memory.model_copy(update={"review_at": due.review_at, "expires_at": due.expires_at})
+
+    def _agree(self, target: Memory, draft: Draft, space_no: int) -> None:
+        """Another episode says the same: evidence +1. Repetition within one episode is not evidence."""
+        episodes = {item.episode_id for item in draft.evidence}
+        had = set(
+            self.conn.execute(
+                select(evidence.c.episode_id).where(evidence.c.memory_id == target.id, evidence.c.withdrawn_at.is_(None))
+            ).scalars()
+        )
+        if not episodes or episodes <= had:
+            return
+        changes.add_evidence(self.conn, target.id, draft.evidence, self.reflection_id)
+        confidence = min(0.99, target.confidence + (1 - target.confidence) * 0.25)
+        values: dict[str, Any] = {"evidence_count": target.evidence_count + 1, "confidence": confidence}
+        due = due_dates(target.model_copy(update={"recorded_at": self.now}), self.rules)
+        changes.change(
+            self.conn,
+            target,
+            actor=self.actor,
+            action="agreed",
+            why="another task says the same",
+            at=self.now,
+            review_at=due.review_at,
+            expires_at=due.expires_at,
+            **values,
+        )
+        self._touch(space_no, target.id)
+
+    def _withdraw_evidence(self, reflection_id: str) -> None:
+        """What a replaced reflection confirmed elsewhere loses that confirmation."""
+        query = (
+            select(evidence.c.memory_id)
+            .join(memories, memories.c.id == evidence.c.memory_id)
+            .where(evidence.c.reflection_id == reflection_id, memories.c.reflection_id != reflection_id, evidence.c.withdrawn_at.is_(None))
+        )
+        for memory_id in sorted(set(self.conn.execute(query).scalars())):
+            memory, space_no = rows.load(self.conn, self.tenant_id, memory_id)
+            changes.change(
+                self.conn,
+                memory,
+                actor=self.actor,
+                action="evidence-withdrawn",
+                why="the task's outcome was corrected",
+                at=self.now,
+                evidence_count=max(0, memory.evidence_count - 1),
+            )
+            self._touch(space_no, memory_id)
+        self.conn.execute(
+            update(evidence)
+            .where(
+                evidence.c.reflection_id == reflection_id,
+                evidence.c.withdrawn_at.is_(None),
+                evidence.c.memory_id.not_in(select(memories.c.id).where(memories.c.reflection_id == reflection_id)),
+            )
+            .values(withdrawn_at=self.now)
+        )
+
+    def _replace(self, memory: Memory, space_no: int, why: str, written: set[str]) -> None:
+        """Close what the replaced reflection taught; what it had closed itself comes back, unless something newer stands there."""
+        self._close(memory, space_no, Status.SUPERSEDED, why, superseded_by="", valid_to=self.now)
+        for new_id in sorted(written - {memory.id}):
+            kind = self.conn.execute(select(memories.c.kind).where(memories.c.id == new_id)).scalar_one()
+            if kind == str(memory.kind):
+                changes.link(self.conn, new_id, memory.id, "supersedes", why, self.now)
+                break
+        key = slot_key(memory)
+        if not memory.head or key is None:
+            return
+        for older, older_space_no in rows.superseded_by(self.conn, memory.id):
+            taken = self.conn.execute(
+                select(func.count()).where(memories.c.space_no == older_space_no, memories.c.slot_key == key, memories.c.head)
+            ).scalar_one()
+            if older.status is Status.SUPERSEDED and slot_key(older) == key and not taken:
+                changes.change(
+                    self.conn,
+                    older,
+                    actor=self.actor,
+                    action="reopened",
+                    why=why,
+                    at=self.now,
+                    status=Status.ACTIVE,
+                    head=True,
+                    valid_to=None,
+                    closed_at=None,
+                    close_reason="",
+                    superseded_by="",
+                )
+                self._touch(older_space_no, older.id)
+
+    def _close(self, memory: Memory, space_no: int, status: Status, why: str, *, superseded_by: str, valid_to: datetime) -> None:
+        changes.change(
+            self.conn,
+            memory,
+            actor=self.actor,
+            action=str(status),
+            why=why,
+            at=self.now,
+            status=status,
+            head=False,
+            valid_to=valid_to,
+            closed_at=self.now,
+            close_reason=why[:500],
+            superseded_by=superseded_by,
+        )
+        self._touch(space_no, memory.id)
+
+    def _touch(self, space_no: int, memory_id: str) -> None:
+        self._dirty.setdefault(space_no, set()).add(memory_id)

@@ -1,0 +1,255 @@
+"""Sessions and their turns: idempotent by turn id, numbered by the ledger, never rewritten."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, func, insert, select, update
+
+from hindwise.errors import NotFound, SessionOwner, TurnConflict
+from hindwise.ledger.engine import insert_new
+from hindwise.ledger.schema import sessions, turns
+from hindwise.model.ids import keyed_hash
+from hindwise.model.turn import Origin, ToolCall, Turn
+
+RUN_KEY_PREFIX = "~run:"
+"""Session key of turns that came with a whole episode; no caller's session id starts with `~`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session as the ledger knows it. `open_seq`: first turn of the open task; `seen_seq`: last turn its workflow acknowledged."""
+
+    tenant_id: str
+    session_id: str
+    handle: str
+    user_id: str
+    agent_id: str
+    state: str
+    last_seq: int
+    open_seq: int
+    seen_seq: int
+    checkpoint: dict[str, Any] | None
+    opened_at: datetime
+    last_turn_at: datetime
+    closed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What became of a batch of turns. `first_seq..last_seq`: the new ones; 0..0 when all were duplicates."""
+
+    session: SessionRow
+    recorded: int
+    duplicates: int
+    first_seq: int
+    last_seq: int
+
+
+_COLUMNS = [sessions.c[name] for name in SessionRow.__dataclass_fields__]
+
+
+def session_handle(secret: bytes, tenant_id: str, session_id: str) -> str:
+    """The name of a session in Temporal."""
+    return keyed_hash(secret, "session", tenant_id, session_id)
+
+
+def find(conn: Connection, tenant_id: str, session_id: str) -> SessionRow | None:
+    """Return the session, or None."""
+    row = conn.execute(select(*_COLUMNS).where(sessions.c.tenant_id == tenant_id, sessions.c.session_id == session_id)).first()
+    return SessionRow(*row) if row else None
+
+
+def by_handle(conn: Connection, handle: str) -> SessionRow:
+    """Return the session behind a workflow. Raises NotFound."""
+    row = conn.execute(select(*_COLUMNS).where(sessions.c.handle == handle)).first()
+    if row is None:
+        raise NotFound("no session behind this workflow: it was erased")
+    return SessionRow(*row)
+
+
+def page(
+    conn: Connection, tenant_id: str, state: str, *, user_id: str = "", before: datetime | None = None, limit: int
+) -> list[SessionRow]:
+    """Return sessions, newest turn first. `state` empty = any."""
+    query = select(*_COLUMNS).where(sessions.c.tenant_id == tenant_id)
+    if state:
+        query = query.where(sessions.c.state == state)
+    if user_id:
+        query = query.where(sessions.c.user_id == user_id)
+    if before is not None:
+        query = query.where(sessions.c.last_turn_at < before)
+    return [SessionRow(*row) for row in conn.execute(query.order_by(sessions.c.last_turn_at.desc()).limit(limit))]
+
+
+def lock_or_open(
+    conn: Connection, secret: bytes, tenant_id: str, session_id: str, user_id: str, agent_id: str, now: datetime
+) -> SessionRow:
+    """Return the session under a row lock, opened or reopened if needed. Raises SessionOwner when it belongs to another."""
+    row = {
+        "tenant_id": tenant_id,
+        "session_id": session_id,
+        "handle": session_handle(secret, tenant_id, session_id),
+        "user_id": user_id,
+        "agent_id": agent_id,
+        "state": "open",
+        "last_seq": 0,
+        "open_seq": 1,
+        "seen_seq": 0,
+        "opened_at": now,
+        "last_turn_at": now,
+    }
+    insert_new(conn, sessions, [row])
+    return lock(conn, tenant_id, session_id, user_id, agent_id)
+
+
+def lock(conn: Connection, tenant_id: str, session_id: str, user_id: str | None = None, agent_id: str | None = None) -> SessionRow:
+    """Return an existing session under a row lock. Raises NotFound; SessionOwner when a named user or agent is not its owner."""
+    query = select(*_COLUMNS).where(sessions.c.tenant_id == tenant_id, sessions.c.session_id == session_id).with_for_update()
+    row = conn.execute(query).first()
+    if row is None:
+        raise NotFound(f"no session {session_id!r}: record a turn first")
+    found = SessionRow(*row)
+    if (user_id is not None and found.user_id != user_id) or (agent_id is not None and found.agent_id != agent_id):
+        raise SessionOwner(f"session {session_id!r} belongs to another user or agent: use a session id of your own")
+    return found
+
+
+def record_turns(conn: Connection, session: SessionRow, new: Sequence[Turn], now: datetime) -> Recorded:
+    """Append turns to a locked session; `seq` of the given turns is ignored.
+
+    The same turn id with the same content counts as a duplicate. Raises TurnConflict (nothing written) for other content.
+    """
+    known = _digests(conn, session.tenant_id, session.session_id, [turn.turn_id for turn in new])
+    rows: list[dict[str, Any]] = []
+    conflicts: list[str] = []
+    for turn in new:
+        digest = turn.content_digest()
+        if turn.turn_id not in known:
+            known[turn.turn_id] = digest
+            rows.append(_row(session.tenant_id, session.session_id, session.last_seq + len(rows) + 1, turn, digest, now))
+        elif known[turn.turn_id] != digest:
+            conflicts.append(turn.turn_id)
+    if conflicts:
+        raise TurnConflict(
+            f"{len(conflicts)} turn id(s) are known with other content; nothing was written: send changed words as a new turn",
+            extra={"conflicts": conflicts},
+        )
+    if not rows:
+        return Recorded(session, 0, len(new), 0, 0)
+    conn.execute(insert(turns), rows)
+    last = session.last_seq + len(rows)
+    changed = conn.execute(
+        update(sessions)
+        .where(sessions.c.tenant_id == session.tenant_id, sessions.c.session_id == session.session_id)
+        .values(last_seq=last, last_turn_at=now, state="open", closed_at=None)
+        .returning(*_COLUMNS)
+    ).one()
+    return Recorded(SessionRow(*changed), len(rows), len(new) - len(rows), session.last_seq + 1, last)
+
+
+def _digests(conn: Connection, tenant_id: str, session_key: str, turn_ids: Sequence[str]) -> dict[str, str]:
+    query = select(turns.c.turn_id, turns.c.digest).where(
+        turns.c.tenant_id == tenant_id, turns.c.session_key == session_key, turns.c.turn_id.in_(list(turn_ids))
+    )
+    return {row.turn_id: row.digest for row in conn.execute(query)}
+
+
+def _row(tenant_id: str, session_key: str, seq: int, turn: Turn, digest: str, now: datetime) -> dict[str, Any]:
+    return {
+        "tenant_id": tenant_id,
+        "session_key": session_key,
+        "seq": seq,
+        "turn_id": turn.turn_id,
+        "role": turn.role,
+        "origin": str(turn.origin),
+        "participant": turn.participant,
+        "content": turn.content,
+        "name": turn.name,
+        "tool_calls": [call.model_dump(mode="json") for call in turn.tool_calls],
+        "tool_call_id": turn.tool_call_id,
+        "digest": digest,
+        "occurred_at": turn.occurred_at,
+        "recorded_at": now,
+    }
+
+
+def record_run_turns(conn: Connection, tenant_id: str, episode_id: str, run_turns: Sequence[Turn], now: datetime) -> tuple[str, int]:
+    """Keep the turns of a whole episode; return their session key and how many they are."""
+    key = RUN_KEY_PREFIX + episode_id
+    if run_turns:
+        conn.execute(
+            insert(turns), [_row(tenant_id, key, seq, turn, turn.content_digest(), now) for seq, turn in enumerate(run_turns, start=1)]
+        )
+    return key, len(run_turns)
+
+
+def turns_of(conn: Connection, tenant_id: str, session_key: str, first_seq: int, last_seq: int) -> tuple[Turn, ...]:
+    """Return turns first_seq..last_seq (inclusive) in order."""
+    query = (
+        select(turns)
+        .where(turns.c.tenant_id == tenant_id, turns.c.session_key == session_key, turns.c.seq.between(first_seq, last_seq))
+        .order_by(turns.c.seq)
+    )
+    return tuple(_turn(row) for row in conn.execute(query))
+
+
+def _turn(row: Row[Any]) -> Turn:
+    return Turn(
+        seq=row.seq,
+        turn_id=row.turn_id,
+        role=row.role,
+        origin=Origin(row.origin),
+        participant=row.participant,
+        content=row.content,
+        name=row.name,
+        tool_calls=tuple(ToolCall(**call) for call in row.tool_calls),
+        tool_call_id=row.tool_call_id,
+        occurred_at=row.occurred_at,
+    )
+
+
+def mark_seen(conn: Connection, handle: str, seq: int) -> None:
+    """Note that the session's workflow acknowledged turns up to `seq`; never backwards."""
+    conn.execute(update(sessions).where(sessions.c.handle == handle, sessions.c.seen_seq < seq).values(seen_seq=seq))
+
+
+def set_open_seq(conn: Connection, session: SessionRow, open_seq: int) -> None:
+    """The next task begins at `open_seq`."""
+    conn.execute(
+        update(sessions)
+        .where(sessions.c.tenant_id == session.tenant_id, sessions.c.session_id == session.session_id)
+        .values(open_seq=open_seq)
+    )
+
+
+def set_checkpoint(conn: Connection, session: SessionRow, checkpoint: dict[str, Any]) -> None:
+    """Keep what is done, what is next and notes, for whoever resumes."""
+    conn.execute(
+        update(sessions)
+        .where(sessions.c.tenant_id == session.tenant_id, sessions.c.session_id == session.session_id)
+        .values(checkpoint=checkpoint)
+    )
+
+
+def close(conn: Connection, session: SessionRow, now: datetime) -> None:
+    """The session ended; a later turn reopens it."""
+    conn.execute(
+        update(sessions)
+        .where(sessions.c.tenant_id == session.tenant_id, sessions.c.session_id == session.session_id)
+        .values(state="closed", closed_at=now)
+    )
+
+
+def unseen(conn: Connection, older_than: datetime, limit: int) -> list[SessionRow]:
+    """Return open sessions with turns that no workflow acknowledged and whose last turn is older than `older_than`."""
+    behind = and_(sessions.c.seen_seq < sessions.c.last_seq, sessions.c.last_turn_at < older_than)
+    query = select(*_COLUMNS).where(behind).order_by(sessions.c.last_turn_at).limit(limit)
+    return [SessionRow(*row) for row in conn.execute(query)]
+
+
+def count_by_state(conn: Connection, tenant_id: str) -> dict[str, int]:
+    """How many sessions are open and closed."""
+    query = select(sessions.c.state, func.count()).where(sessions.c.tenant_id == tenant_id).group_by(sessions.c.state)
+    return {state: int(number) for state, number in conn.execute(query)}

@@ -1,0 +1,1 @@
+"""The ledger's history of shapes, forward only."""

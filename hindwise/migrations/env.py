@@ -1,0 +1,24 @@
+"""Runs migrations on the connection that `hindwise.ledger.migrate` hands over: one transaction, one lock, forward only."""
+
+from typing import Any, Literal
+
+from alembic import context
+
+from hindwise.ledger.schema import Utc, metadata
+
+
+def _render(kind: str, value: Any, _context: Any) -> str | Literal[False]:
+    """A migration stands alone: our own column type is written as what it is in the database."""
+    return "sa.BigInteger()" if kind == "type" and isinstance(value, Utc) else False
+
+
+connection = context.config.attributes["connection"]
+context.configure(
+    connection=connection,
+    target_metadata=metadata,
+    render_as_batch=True,
+    transactional_ddl=True,
+    render_item=_render,
+)
+with context.begin_transaction():
+    context.run_migrations()

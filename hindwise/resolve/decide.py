@@ -1,0 +1,75 @@
+"""What becomes of a draft: agree, supersede, late, retract, or add beside what is there (DESIGN section 7).
+
+Further classes (refine, scope-split, contradict) join here; the ledger only carries out what this returns.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from hindwise.model.memory import LIVE, Draft, Memory, Status
+from hindwise.resolve.slots import same_value, slot_key
+
+Action = Literal["add", "agree", "supersede", "late", "retract", "complementary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One decision. `target`: the memory agreed with or closed; `successor`: for a late one, the version that follows it."""
+
+    action: Action
+    reason: str
+    target: str = ""
+    successor: str = ""
+    version: int = 1
+
+
+def decide(draft: Draft, valid_from: datetime, slot: Sequence[Memory], alike: Sequence[Memory]) -> Plan:
+    """Decide about one draft.
+
+    valid_from: since when the draft holds in the world.
+    slot: every version kept in the draft's slot, any status; empty where it has none.
+    alike: live items without a slot that have the same duplicate key.
+    An older fact that arrives late never closes a newer one.
+    """
+    if draft.agrees_with and (known := next((m for m in (*slot, *alike) if m.id == draft.agrees_with and m.status in LIVE), None)):
+        return Plan("agree", "the reflector confirms it", target=known.id)
+    if slot_key(draft) is None:
+        return Plan("agree", "the same was known", target=alike[0].id) if alike else Plan("add", "new")
+    return _in_slot(draft, valid_from, slot)
+
+
+def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory]) -> Plan:
+    version = max((m.version for m in slot), default=0) + 1
+    head = next((m for m in slot if m.head), None)
+    if draft.retracts:
+        return _retract(draft, head, version)
+    if head is None:
+        return Plan("add", "new in its slot", version=version)
+    if same_value(draft, head):
+        return Plan("agree", "the same value was known", target=head.id)
+    if valid_from < head.valid_from:
+        return _late(draft, valid_from, slot, version)
+    return Plan("supersede", f"changed: {_short(head)} -> {_short(draft)}", target=head.id, version=version)
+
+
+def _retract(draft: Draft, head: Memory | None, version: int) -> Plan:
+    if head is None:
+        return (
+            Plan("add", "takes back what was not known", version=version) if draft.value else Plan("complementary", "nothing to take back")
+        )
+    return Plan("retract", f"taken back, it was never true: {_short(head)}", target=head.id, version=version)
+
+
+def _late(draft: Draft, valid_from: datetime, slot: Sequence[Memory], version: int) -> Plan:
+    kept = [m for m in slot if m.status in {Status.SUPERSEDED, *LIVE}]
+    if twin := next((m for m in kept if same_value(draft, m) and m.valid_from <= valid_from), None):
+        return Plan("agree", "an earlier value that was known", target=twin.id)
+    later = min((m for m in kept if m.valid_from > valid_from), key=lambda m: (m.valid_from, m.version))
+    return Plan("late", f"older than what is known: {_short(later)}", successor=later.id, version=version)
+
+
+def _short(words: Draft | Memory) -> str:
+    text = words.value or words.conclusion
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -1,0 +1,269 @@
+"""Every message between client, workflow and activity, both ways, and the names of activities.
+
+Hashes, counts and our own ids only: no string that a caller chose reaches Temporal. New fields get a default, old ones are
+never used with another meaning: these models are read back from histories of earlier releases.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Message(BaseModel):
+    """Base of all messages. Unknown fields are passed over, so an older worker can read a newer history."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+# ---- Session -------------------------------------------------------------------------------------------------------------
+
+
+class SessionState(Message):
+    """What a session carries across continue-as-new: counts and marks, no text."""
+
+    turn_count: int = 0
+    last_seq: int = 0
+    """Highest ledger number of a turn that the workflow was told of."""
+    closed_seq: int = 0
+    """Turns up to here belong to finished tasks."""
+    episodes: int = 0
+    last_turn_at: datetime | None = None
+    turns_this_run: int = 0
+    seen_updates: tuple[str, ...] = ()
+    """The newest 128 update ids: the server's own dedupe ends with the run."""
+
+
+class SessionInput(Message):
+    """Starts a session workflow. `handle`: keyed hash of (tenant, session id)."""
+
+    handle: str
+    tenant_hash: str
+    space_hash: str
+    idle_minutes: float = 30.0
+    queue_prefix: str = "hindwise"
+    state: SessionState = SessionState()
+
+
+class TurnsRecorded(Message):
+    """Update `record_turns`: turns first_seq..last_seq stand in the ledger (both 0: all were duplicates)."""
+
+    update_id: str
+    first_seq: int
+    last_seq: int
+    count: int
+
+
+class SessionAck(Message):
+    """What an update returns."""
+
+    turn_count: int
+    last_seq: int
+
+
+class TaskCompleted(Message):
+    """Update `complete_task`: the ledger holds the episode and the queued reflection; start it."""
+
+    update_id: str
+    reflection_id: str
+    last_seq: int
+    close: bool = False
+
+
+class CloseIdleInput(Message):
+    """Activity `close_idle`: cut the open task of an idle session. `last_seq`: what the workflow knows of."""
+
+    handle: str
+    last_seq: int
+
+
+class CloseIdleResult(Message):
+    """`reflection_ids`: to start, at most 20. `last_seq`: turns up to here are closed; larger than asked = a turn came meanwhile."""
+
+    reflection_ids: tuple[str, ...] = ()
+    last_seq: int = 0
+    newer_turns: bool = False
+
+
+# ---- Reflection ----------------------------------------------------------------------------------------------------------
+
+
+class ReflectionInput(Message):
+    """Starts a reflection workflow."""
+
+    reflection_id: str
+    tenant_hash: str = ""
+    space_hash: str = ""
+    queue_prefix: str = "hindwise"
+
+
+class GatherResult(Message):
+    """What is to be done. `skip`: finished already, withdrawn, or nothing to learn; then nothing more happens."""
+
+    skip: bool = False
+    skip_code: str = ""
+    """final, newer-verdict, nothing-to-learn, erased."""
+    reflector: str = "rules"
+    outcome: str = "unknown"
+    turns: int = 0
+    budget_s: float = 600.0
+    """How long a model that does not answer is asked before rules stand in."""
+
+
+class ReflectInput(Message):
+    """Activity `reflect`: ask `reflector` once; the answer is stored under (reflection, attempt)."""
+
+    reflection_id: str
+    attempt: int
+    reflector: str
+
+
+class ReflectResult(Message):
+    """`usable`: the answer had the agreed form."""
+
+    usable: bool
+    drafts: int = 0
+    calls: int = 0
+    tokens: int = 0
+
+
+class GroundInput(Message):
+    """Activity `ground`: validate a stored answer."""
+
+    reflection_id: str
+    attempt: int
+
+
+class GroundResult(Message):
+    """`complaints` > 0: ask again, if tries are left; what was accepted stands."""
+
+    accepted: int
+    rejected: int
+    complaints: int
+
+
+class ResolveInput(Message):
+    """Activity `resolve`: write what was accepted. `fallback_from`: llm where rules stood in, with `fallback_cause`."""
+
+    reflection_id: str
+    attempt: int
+    fallback_from: str = ""
+    fallback_cause: str = ""
+    """unusable, unavailable, ungrounded, person."""
+
+
+class ResolveResult(Message):
+    """What became of the drafts. `due_note`: in words for the details, e.g. "review 2 on 12 Dec, expire 1 on 30 Jan"."""
+
+    skipped: bool = False
+    added: int = 0
+    agreed: int = 0
+    superseded: int = 0
+    rejected: int = 0
+    due_note: str = ""
+
+
+class IndexResult(Message):
+    """Activity `index`: `pending` after 10 s of trying; the dispatcher does the rest."""
+
+    pending: bool = False
+    applied: int = 0
+
+
+class CreditResult(Message):
+    """Activity `credit`: memories whose brief this task used."""
+
+    credited: int = 0
+
+
+class StepInput(Message):
+    """Activities that need only the reflection: gather, index, credit."""
+
+    reflection_id: str
+
+
+class FinishInput(Message):
+    """Activity `finish`: make the reflection final in the ledger. status: completed or skipped."""
+
+    reflection_id: str
+    status: str
+    index_pending: bool = False
+    skip_code: str = ""
+
+
+class ParkInput(Message):
+    """Activity `park`: the ledger shows that a person is needed. `cause`: failure type; `step`: where."""
+
+    reflection_id: str
+    step: str
+    cause: str
+    detail: str = ""
+    """From `hindwise/errors.py`, which never quotes a turn."""
+
+
+class Done(Message):
+    """An activity that returns nothing else."""
+
+    done: bool = True
+
+
+# ---- Upkeep --------------------------------------------------------------------------------------------------------------
+
+
+class UpkeepInput(Message):
+    """Starts one pass. `page`: rows per batch."""
+
+    queue_prefix: str = "hindwise"
+    page: int = Field(default=200, ge=1, le=1000)
+
+
+class BatchInput(Message):
+    """One batch of an upkeep activity."""
+
+    page: int = 200
+
+
+class BatchResult(Message):
+    """`changed`: rows handled; `more`: call again."""
+
+    changed: int = 0
+    more: bool = False
+
+
+class UpkeepReport(Message):
+    """What one pass did, by activity."""
+
+    changed: dict[str, int] = Field(default_factory=dict)
+
+
+# ---- Names ---------------------------------------------------------------------------------------------------------------
+
+SESSION_WORKFLOW: Final = "hindwise.Session"
+REFLECTION_WORKFLOW: Final = "hindwise.Reflection"
+UPKEEP_WORKFLOW: Final = "hindwise.Upkeep"
+
+RECORD_TURNS: Final = "record_turns"
+COMPLETE_TASK: Final = "complete_task"
+SIGNAL_RETRY: Final = "retry"
+SIGNAL_USE_RULES: Final = "use_rules"
+SIGNAL_SKIP: Final = "skip"
+
+ACTIVITIES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
+    "close_idle": (CloseIdleInput, CloseIdleResult),
+    "gather": (StepInput, GatherResult),
+    "reflect": (ReflectInput, ReflectResult),
+    "ground": (GroundInput, GroundResult),
+    "resolve": (ResolveInput, ResolveResult),
+    "index": (StepInput, IndexResult),
+    "credit": (StepInput, CreditResult),
+    "finish": (FinishInput, Done),
+    "park": (ParkInput, Done),
+    "decay": (BatchInput, BatchResult),
+    "expire": (BatchInput, BatchResult),
+    "archive": (BatchInput, BatchResult),
+    "reverify": (BatchInput, BatchResult),
+    "sweep_outbox": (BatchInput, BatchResult),
+    "purge_turns": (BatchInput, BatchResult),
+    "compare_index": (BatchInput, BatchResult),
+}
+"""Activity name -> (input, result). A test checks that `activities` offers exactly these."""
