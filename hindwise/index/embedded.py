@@ -1,0 +1,258 @@
+"""The embedded index: one SQLite file per generation, exact search in numpy, no server.
+
+Several processes may write and read the same file. A write is one short `BEGIN IMMEDIATE` transaction and is seen by the next question
+of any process, because each question reads the space's change counter from the file first. Everything runs on threads of its own, so
+that the event loop never waits for the disk.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from hindwise.errors import DimensionMismatch, IndexUnavailable, InvalidInput
+from hindwise.index import embedded_schema as schema
+from hindwise.index.base import Candidate, Filters, IndexItem, Vector
+from hindwise.index.scoring import best
+from hindwise.index.space_cache import SpaceCache
+from hindwise.index.terms import pack
+
+FILE_NAME = "index-{generation}.db"
+
+MAX_K = 200
+_READERS = 2
+_READ_TIMEOUT_S = 15.0
+_WRITE_TIMEOUT_S = 60.0
+_ITEMS_PER_WRITE = 500
+"""Larger batches are several transactions, so that another process gets its turn; each is whole in itself."""
+
+_ALL_CHANGES = 2**62
+
+T = TypeVar("T")
+
+
+def open_embedded(path: Path, *, dim: int, cache_mb: int) -> "EmbeddedIndex":
+    """Open or make the index file at `path` for vectors of `dim` numbers (0 = words only), caching about `cache_mb` MB.
+
+    Blocks for some milliseconds: call it while starting, or on a thread. Raises DimensionMismatch when the file holds vectors of
+    another length, IndexUnavailable when it cannot be opened.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = schema.connect(path)
+        try:
+            schema.create(connection, dim=dim)
+        finally:
+            connection.close()
+    except (sqlite3.Error, OSError) as error:
+        raise IndexUnavailable(f"the index file cannot be opened ({error}): check the data directory, or run `hindwise reindex`") from error
+    return EmbeddedIndex(path, dim=dim, cache_mb=cache_mb)
+
+
+class EmbeddedIndex:
+    """Implements `Index` on one file. Open it with `open_embedded`."""
+
+    def __init__(self, path: Path, *, dim: int, cache_mb: int) -> None:
+        self._path = path
+        self._dim = dim
+        self._cache = SpaceCache(dim, cache_mb * 1024 * 1024)
+        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="index-read")
+        # One writer per process: threads would only wait for each other's file lock, by polling.
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="index-write")
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._connections_lock = threading.Lock()
+        self._closed = False
+
+    async def upsert(self, items: Sequence[IndexItem]) -> None:
+        """Write the items, replacing earlier ones of the same space and id; see `Index.upsert`."""
+        if not items:
+            return
+        for item in items:
+            self._check(item.vector)
+        # Of an id given twice the last one counts.
+        latest = list({(item.space, item.memory_id): item for item in items}.values())
+        await self._write(lambda connection: self._upsert(connection, latest))
+
+    async def candidates(
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
+    ) -> list[Candidate]:
+        """Return the union of both pools of one space, ordered by id; see `Index.candidates`. k is kept within 1..200."""
+        self._check(vector)
+        wanted = None if vector is None else np.ascontiguousarray(vector, dtype=np.float32)
+        words = list(tokens)
+        bounded = max(1, min(k, MAX_K))
+
+        def search(connection: sqlite3.Connection) -> list[Candidate]:
+            with self._cache.image(connection, space) as image:
+                return [] if image is None else best(image, words, wanted, filters.kinds, bounded)
+
+        return await self._read(search)
+
+    async def delete(self, space: str, memory_ids: Sequence[str]) -> None:
+        """Remove the ids from the space; unknown ones are fine."""
+        if memory_ids:
+            ids = list(dict.fromkeys(memory_ids))
+            await self._write(lambda connection: _delete(connection, space, ids))
+
+    async def drop(self, space: str) -> None:
+        """Remove all of one space, and of no other; the file keeps no bytes of it."""
+        await self._write(lambda connection: self._drop(connection, space))
+
+    async def ids(self, space: str) -> set[str]:
+        """All ids of a space."""
+
+        def read(connection: sqlite3.Connection) -> set[str]:
+            return {memory_id for (memory_id,) in connection.execute(schema.SELECT_IDS, (space,))}
+
+        return await self._read(read)
+
+    async def health(self) -> None:
+        """Return when the file answers. Raises IndexUnavailable."""
+
+        def read(connection: sqlite3.Connection) -> None:
+            # SQLite goes on with a file that was deleted under it; what it then writes is lost.
+            if not self._path.exists():
+                raise IndexUnavailable("the index file is gone: restart, then run `hindwise reindex`")
+            connection.execute(schema.SELECT_META, ("dim",)).fetchone()
+
+        await self._read(read)
+
+    async def close(self) -> None:
+        """Wait for what runs, close the connections and free the cache. Idempotent."""
+        if self._closed:
+            return
+        self._closed = True
+        await asyncio.to_thread(self._shut_down)
+
+    def _check(self, vector: Vector | None) -> None:
+        if vector is None:
+            return
+        if vector.shape != (self._dim,):
+            raise DimensionMismatch(f"a vector of shape {vector.shape} for an index of {self._dim} numbers: run `hindwise reindex`")
+        if not np.isfinite(vector).all():
+            raise InvalidInput("a vector holds numbers that are not finite: the embedder is broken")
+
+    def _upsert(self, connection: sqlite3.Connection, items: list[IndexItem]) -> None:
+        waiting = iter(items)
+        while chunk := list(islice(waiting, _ITEMS_PER_WRITE)):
+            rows = [(item, pack(item.tokens), None if item.vector is None else item.vector.astype("<f2").tobytes()) for item in chunk]
+            _transaction(connection, partial(_replace, connection, rows))
+
+    def _drop(self, connection: sqlite3.Connection, space: str) -> None:
+        def work() -> int | None:
+            found = connection.execute(schema.SELECT_SPACE, (space,)).fetchone()
+            if found is None:
+                return None
+            space_no = int(found[0])
+            connection.execute(schema.DELETE_RANGE, (schema.first_key(space_no), schema.last_key(space_no)))
+            connection.execute(schema.FORGET_GONE, (space_no, _ALL_CHANGES))
+            connection.execute(schema.DROP_SPACE, (space_no,))
+            return space_no
+
+        space_no = _transaction(connection, work)
+        if space_no is not None:
+            self._cache.forget(space_no)
+            _empty_log(connection)
+
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._run(self._readers, work, _READ_TIMEOUT_S)
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        return await self._run(self._writer, work, _WRITE_TIMEOUT_S)
+
+    async def _run(self, pool: ThreadPoolExecutor, work: Callable[[sqlite3.Connection], T], timeout_s: float) -> T:
+        if self._closed:
+            raise IndexUnavailable("the index is closed")
+        try:
+            # Not cancelled on the thread: a transaction that began either ends or is rolled back by itself.
+            return await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(pool, self._on_thread, work), timeout_s)
+        except TimeoutError as error:
+            raise IndexUnavailable(f"the index did not answer within {timeout_s:g} s") from error
+        except sqlite3.Error as error:
+            raise IndexUnavailable(f"the index file does not answer ({error}); if this stays, run `hindwise reindex`") from error
+
+    def _on_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = schema.connect(self._path)
+            with self._connections_lock:
+                self._connections.append(connection)
+            self._local.connection = connection
+        return work(connection)
+
+    def _shut_down(self) -> None:
+        self._readers.shutdown(wait=True)
+        self._writer.shutdown(wait=True)
+        with self._connections_lock:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+        self._cache.clear()
+
+
+def _transaction(connection: sqlite3.Connection, work: Callable[[], T]) -> T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = work()
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # the first error is the one to tell
+            connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _replace(connection: sqlite3.Connection, rows: Iterable[tuple[IndexItem, bytes, bytes | None]]) -> None:
+    spaces: dict[str, list[tuple[IndexItem, bytes, bytes | None]]] = {}
+    for row in rows:
+        spaces.setdefault(row[0].space, []).append(row)
+    for space, of_space in spaces.items():
+        found = connection.execute(schema.SELECT_SPACE, (space,)).fetchone()
+        space_no, docs, changes, next_seq = found or connection.execute(schema.ADD_SPACE, (space,)).fetchone()
+        gone = _remove(connection, space_no, changes, [item.memory_id for item, _, _ in of_space])
+        connection.executemany(
+            schema.ADD_DOC,
+            [
+                (schema.first_key(space_no, next_seq + at), space_no, item.memory_id, item.kind, item.recorded_at_ms, terms, vector)
+                for at, (item, terms, vector) in enumerate(of_space)
+            ],
+        )
+        connection.execute(schema.UPDATE_SPACE, (docs - gone + len(of_space), next_seq + len(of_space), space_no))
+
+
+def _remove(connection: sqlite3.Connection, space_no: int, changes: int, memory_ids: list[str]) -> int:
+    """Delete rows, list their keys as gone with the change that is being made, and return how many there were."""
+    keys = [key for memory_id in memory_ids for (key,) in connection.execute(schema.DELETE_DOC, (space_no, memory_id)).fetchall()]
+    if keys:
+        connection.executemany(schema.ADD_GONE, [(space_no, changes + 1, key) for key in keys])
+        connection.execute(schema.FORGET_GONE, (space_no, changes - schema.GONE_KEPT))
+    return len(keys)
+
+
+def _delete(connection: sqlite3.Connection, space: str, memory_ids: list[str]) -> None:
+    def work() -> None:
+        found = connection.execute(schema.SELECT_SPACE, (space,)).fetchone()
+        if found is not None:
+            space_no, docs, changes, next_seq = found
+            if gone := _remove(connection, space_no, changes, memory_ids):
+                connection.execute(schema.UPDATE_SPACE, (docs - gone, next_seq, space_no))
+
+    _transaction(connection, work)
+
+
+def _empty_log(connection: sqlite3.Connection) -> None:
+    """Move the write-ahead log into the file and cut it, so that it keeps no deleted bytes; a reader at work leaves that to the next."""
+    connection.execute("PRAGMA busy_timeout=200")
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={int(schema.BUSY_TIMEOUT_S * 1000)}")

@@ -1,0 +1,166 @@
+"""One space in memory: ids, kinds, lengths, postings and the matrix of vectors, brought up to date in small steps.
+
+Rows are only appended; a deleted one is marked dead and its place is won back when a quarter of the rows is dead. New documents get
+postings of their own, which are merged with their neighbours' as these grow, so that one more document costs little.
+Not safe for several threads: `space_cache` holds a lock per space.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hindwise.index.terms import Frequencies, Postings, Rows, lengths
+
+_MERGE_RATIO = 4
+"""Neighbouring postings are merged until each covers four times the documents of the next: few to ask, few to rebuild."""
+_BYTES_PER_ROW = 250
+"""What the Python objects of one row take, roughly."""
+
+
+_NO_ROWS: Rows = np.zeros(0, dtype=np.int32)
+_NO_TF: Frequencies = np.zeros(0, dtype=np.float32)
+
+
+class Row(NamedTuple):
+    """One document as it comes from the file."""
+
+    key: int
+    memory_id: str
+    kind: str
+    terms: bytes
+    vector: bytes | None
+
+
+class SpaceImage:
+    """The documents of one space as of one change of it."""
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self.ids: list[str] = []
+        self.alive = np.zeros(0, dtype=bool)
+        self.keys = np.zeros(0, dtype=np.int64)
+        self.lengths = np.zeros(0, dtype=np.float64)
+        self.kinds = np.zeros(0, dtype=np.int16)
+        self.has_vector = np.zeros(0, dtype=bool)
+        self.all_vectors = True
+        """Whether every living row has a vector: then no mask is needed."""
+        self.docs = 0
+        """Living documents."""
+        self.mean_length = 1.0
+        """Mean number of tokens of the living documents; 1.0 where there are none."""
+        self._kind_codes: dict[str, int] = {}
+        self._packed: list[bytes] = []
+        self._packed_bytes = 0
+        self._postings: list[tuple[int, Postings]] = []
+        """(first row, postings), ascending; each reaches to the next one's first row."""
+        self._matrix = np.zeros((0, dim), dtype=np.float32)
+
+    @property
+    def matrix(self) -> npt.NDArray[np.float32]:
+        """float32 [rows, dim]; zeros where a row has no vector."""
+        return self._matrix[: len(self.ids)]
+
+    @property
+    def last_key(self) -> int:
+        """The highest key ever taken in, dead or alive; -1 before the first."""
+        return int(self.keys[-1]) if len(self.keys) else -1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, nearly."""
+        inverted = sum(postings.nbytes for _, postings in self._postings)
+        return self._matrix.nbytes + inverted + self._packed_bytes + _BYTES_PER_ROW * len(self.ids)
+
+    def postings(self, term: int) -> tuple[Rows, Frequencies]:
+        """Return the living rows that hold the term, ascending, and how often each does."""
+        found = [part for _, postings in self._postings if len((part := postings.of(term))[0])]
+        if not found:
+            return _NO_ROWS, _NO_TF
+        rows, tf = found[0] if len(found) == 1 else (np.concatenate([r for r, _ in found]), np.concatenate([f for _, f in found]))
+        if self.docs < len(self.ids):
+            living = self.alive[rows]
+            rows, tf = rows[living], tf[living]
+        return rows, tf
+
+    def allowed(self, kinds: frozenset[str]) -> npt.NDArray[np.bool_]:
+        """Return a mask of the living rows of these kinds; no kinds = all."""
+        if not kinds:
+            return self.alive
+        codes = [code for kind, code in self._kind_codes.items() if kind in kinds]
+        mask: npt.NDArray[np.bool_] = self.alive & np.isin(self.kinds, codes)
+        return mask
+
+    def append(self, rows: Sequence[Row]) -> None:
+        """Take in documents, in ascending order of key, all above `last_key`."""
+        if not rows:
+            return
+        self._grow_matrix(rows)
+        packed = [row.terms for row in rows]
+        self.ids += [row.memory_id for row in rows]
+        self._packed += packed
+        self._packed_bytes += sum(map(len, packed))
+        self.keys = np.append(self.keys, np.array([row.key for row in rows], dtype=np.int64))
+        self.alive = np.append(self.alive, np.ones(len(rows), dtype=bool))
+        self.lengths = np.append(self.lengths, lengths(packed))
+        codes = [self._kind_codes.setdefault(row.kind, len(self._kind_codes)) for row in rows]
+        self.kinds = np.append(self.kinds, np.array(codes, dtype=np.int16))
+        self.has_vector = np.append(self.has_vector, np.array([row.vector is not None for row in rows], dtype=bool))
+        self._count()
+        self._invert_from(len(self.ids) - len(rows))
+
+    def remove(self, keys: Sequence[int]) -> None:
+        """Mark the rows of these keys dead; unknown keys are fine."""
+        if not keys:
+            return
+        wanted = np.array(keys, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        self.alive[at[self.keys[at] == wanted]] = False
+        self._settle()
+
+    def keep_only(self, keys: npt.NDArray[np.int64]) -> None:
+        """Mark every row dead whose key is not among `keys`."""
+        self.alive &= np.isin(self.keys, keys)
+        self._settle()
+
+    def _settle(self) -> None:
+        self._count()
+        if len(self.ids) - self.docs > max(64, len(self.ids) // 4):
+            self._compact()
+
+    def _count(self) -> None:
+        self.docs = int(self.alive.sum())
+        self.all_vectors = bool(self.has_vector[self.alive].all())
+        self.mean_length = float(self.lengths[self.alive].sum()) / max(self.docs, 1) or 1.0
+
+    def _invert_from(self, first: int) -> None:
+        """Add postings for the rows from `first` on, together with those of earlier ones that are not much larger."""
+        while self._postings and first - self._postings[-1][0] < _MERGE_RATIO * (len(self.ids) - first):
+            first, _ = self._postings.pop()
+        self._postings.append((first, Postings(self._packed[first:], first)))
+
+    def _grow_matrix(self, rows: Sequence[Row]) -> None:
+        used, needed = len(self.ids), len(self.ids) + len(rows)
+        if needed > len(self._matrix):
+            spare = needed // 8 if used else 0
+            grown = np.zeros((needed + spare, self.dim), dtype=np.float32)
+            grown[:used] = self._matrix[:used]
+            self._matrix = grown
+        at = [used + i for i, row in enumerate(rows) if row.vector is not None]
+        if at and self.dim:
+            stored = np.frombuffer(b"".join(row.vector for row in rows if row.vector is not None), dtype="<f2")
+            vectors = stored.reshape(len(at), self.dim).astype(np.float32)
+            # Half precision moves the length a little off 1; a cosine wants it exact.
+            vectors /= np.maximum(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)), 1e-12)[:, None]
+            self._matrix[at] = vectors
+
+    def _compact(self) -> None:
+        keep = np.flatnonzero(self.alive)
+        self._matrix = self._matrix[keep]
+        self.ids = [self.ids[i] for i in keep]
+        self._packed = [self._packed[i] for i in keep]
+        self.keys, self.lengths, self.kinds = self.keys[keep], self.lengths[keep], self.kinds[keep]
+        self.has_vector, self.alive = self.has_vector[keep], self.alive[keep]
+        self._packed_bytes = sum(map(len, self._packed))
+        self._postings = [(0, Postings(self._packed, 0))]
