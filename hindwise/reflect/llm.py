@@ -3,6 +3,7 @@
 One call for one episode; re-asking, waiting and falling back to rules is the workflow's affair (DESIGN section 5).
 """
 
+import asyncio
 from collections.abc import Sequence
 
 from hindwise.errors import AnswerUnusable
@@ -38,7 +39,7 @@ class LlmReflector:
 
         An answer with one bad item is unusable as a whole, so that it is asked again: a dropped item would be a silent loss.
         """
-        asked = question(episode, known, complaints)
+        asked = await asyncio.to_thread(question, episode, known, complaints)  # masking and counting 5 MB takes a while
         completion = await self._endpoint.complete(asked.messages, self._schema, asked.max_tokens)
         try:
             return _answer(completion, episode, asked)

@@ -6,7 +6,6 @@ can close its own fence or pose as another turn.
 """
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,8 +15,8 @@ from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import Memory
 from hindwise.model.reflection import Complaint
 from hindwise.reflect.base import Known
-from hindwise.reflect.llm_schema import form_sketch, wire_schema
-from hindwise.reflect.llm_window import Gap, Piece, ShownTurn, cut_middle, transcript_tokens, window
+from hindwise.reflect.llm_schema import form_sketch
+from hindwise.reflect.llm_window import Gap, Piece, ShownTurn, cost_of, fit, window
 from hindwise.safety.masking import mask
 from hindwise.text.language import Language, language_of
 from hindwise.text.token_budget import count_tokens
@@ -25,10 +24,14 @@ from hindwise.text.token_budget import count_tokens
 PROMPT_VERSION = "1"
 MODEL_BUDGET = 24_000
 """Tokens of prompt and answer together that are never exceeded, whatever the transcript."""
-TRANSCRIPT_BUDGET = 17_500
+TRANSCRIPT_BUDGET = 16_000
 MIN_ANSWER_TOKENS = 1_100
 MAX_ANSWER_TOKENS = 3_000
+NOTE_TOKENS, GOAL_TOKENS, COMPLAINT_TOKENS = 900, 300, 600
 MAX_KNOWN = 10
+SCHEMA_TOKENS = 1_200
+"""Room for the JSON schema, which some endpoints put into the context."""
+_LETTERS = "bcdfghjklmnpqrst"
 _ENTRY_TOKENS = 3
 """What numbering one known item costs."""
 
@@ -50,13 +53,13 @@ class Question:
     """By the number the model uses."""
     transcript_tokens: int
     prompt_tokens: int
-    """With the schema, which endpoints count as prompt."""
+    """Of the messages. Where an endpoint shows the schema to the model too, SCHEMA_TOKENS come on top."""
 
 
 def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Question:
     """Build the question for one episode. The same input gives the same bytes."""
     texts = [mask(turn.text()).text for turn in episode.turns]
-    whole = transcript_tokens(texts)
+    whole = sum(cost_of(turn, text) for turn, text in zip(episode.turns, texts, strict=True))
     lang = transcript_language(episode)
     pieces = window(episode.turns, texts, TRANSCRIPT_BUDGET)
     numbered = _nearest(known.memories, int(min(250 + 0.05 * whole, 800)))
@@ -65,7 +68,7 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
         "task": _task(episode),
         "known": "\n".join(f"{number}. {_known_line(memory)}" for number, memory in numbered.items()),
         "earlier": earlier,
-        "complaints": "\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints[:20]),
+        "complaints": fit("\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints), COMPLAINT_TOKENS),
     }
     marker = _marker(episode.id, [*texts, *data.values()])
     user = _user_message(lang, marker, pieces, data)
@@ -73,10 +76,10 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
         _prompt("system", lang), marker=marker, language=_LANGUAGE[lang], today=episode.ended_at.date().isoformat(), form=form_sketch()
     )
     system += "\n" + _prompt(_mood(episode), lang) + (_prompt("contrast", lang) if earlier else "")
-    spent = count_tokens(system) + count_tokens(user) + count_tokens(json.dumps(wire_schema(), separators=(",", ":")))
+    spent = count_tokens(system) + count_tokens(user)
     return Question(
         messages=({"role": "system", "content": system}, {"role": "user", "content": user}),
-        max_tokens=max(MIN_ANSWER_TOKENS, min(MAX_ANSWER_TOKENS, int(1.3 * whole) + 2_500 - spent, MODEL_BUDGET - spent)),
+        max_tokens=max(MIN_ANSWER_TOKENS, min(MAX_ANSWER_TOKENS, int(1.3 * whole) + 2_500 - spent, MODEL_BUDGET - SCHEMA_TOKENS - spent)),
         lang=lang,
         shown={piece.number: piece for piece in pieces if isinstance(piece, ShownTurn)},
         known=numbered,
@@ -116,10 +119,10 @@ def _mood(episode: Episode) -> str:
 
 
 def _marker(episode_id: str, texts: Sequence[str]) -> str:
-    """Eight hex digits by episode id that occur in none of the texts."""
+    """Six letters by episode id that occur in none of the texts. Letters, because they cost a third of the tokens of hex digits."""
     salt = 0
     while True:
-        marker = hashlib.sha256(f"{episode_id}/{salt}".encode()).hexdigest()[:8]
+        marker = "".join(_LETTERS[byte % 16] for byte in hashlib.sha256(f"{episode_id}/{salt}".encode()).digest()[:6])
         if not any(marker in text for text in texts):
             return marker
         salt += 1
@@ -156,9 +159,9 @@ def _task(episode: Episode) -> str:
     if outcome.score is not None:
         lines.append(f"score: {outcome.score:g}")
     if outcome.note:
-        lines.append(f"note: {cut_middle(mask(outcome.note).text, 3_000)}")
+        lines.append(f"note: {fit(mask(outcome.note).text, NOTE_TOKENS)}")
     if episode.goal:
-        lines.append(f"goal: {cut_middle(mask(episode.goal).text, 1_000)}")
+        lines.append(f"goal: {fit(mask(episode.goal).text, GOAL_TOKENS)}")
     return "\n".join(lines)
 
 
@@ -185,16 +188,8 @@ def _contrast(episode: Episode, known: Known, budget: int) -> str:
     """One or two earlier attempts that ended the other way: verdict, the calls in order, the last words. Empty where there is none."""
     mine = _mood(episode)
     opposite = {"success": "failure", "failure": "success"}.get(mine)
-    told: list[str] = []
-    for other in known.earlier:
-        if _mood(other) != opposite or len(told) == 2:
-            continue
-        text = _attempt(other, budget)
-        budget -= count_tokens(text)
-        if budget < 0:
-            break
-        told.append(text)
-    return "\n\n".join(told)
+    others = [other for other in known.earlier if _mood(other) == opposite][:2]
+    return "\n\n".join(_attempt(other, budget // len(others)) for other in others)
 
 
 def _attempt(other: Episode, budget: int) -> str:
@@ -204,5 +199,4 @@ def _attempt(other: Episode, budget: int) -> str:
     lines = [f"outcome: {other.outcome.status} (says: {other.outcome.source})", f"calls: {', '.join(calls) or 'none'}"]
     lines += [f"note: {other.outcome.note}"] if other.outcome.note else []
     text = mask("\n".join([*lines, f"last words: {last}"])).text
-    share = len(text) / max(count_tokens(text), 1)
-    return cut_middle(text, max(int((budget - 20) * share), 60))
+    return fit(text, budget)

@@ -1,0 +1,100 @@
+"""The words by which people say that something went wrong, went well, is a rule, or is not over. English and Chinese side by side."""
+
+import re
+
+FILLER = re.compile(
+    r"(?i)\W*(?:ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|thanks?(?: you)?(?: so much| very much| a lot)?(?: for (?:your|the) help)?"
+    r"|thx|got it|sounds good|great"
+    r"|cool|nice|perfect|hi|hello|hey|hi there|hmm+|let me see|one moment|please|bye|goodbye|continue|go on|done|are you (?:around"
+    r"|there)|"
+    r"好的?|谢谢你?|多谢|嗯+|收到|明白了?|知道了|哈+|在吗|你好|您好|是的?|对的?|可以|行|没问题|继续|再见|辛苦了|了解)(?:[\s,，.。!！?？~]+(?:ok(?:ay)?|thanks?(?: you)?|"
+    r"sounds good|got it|are you (?:around|there)|there|明白了?|谢谢|好的?|那就好))*\W*"
+)
+"""Matches a whole turn (fullmatch) that says nothing."""
+
+THANKS = re.compile(
+    r"(?i)\bthank(?:s| you)\b|\bthat (?:worked|works|did it|fixed it|solved it)\b|\b(?:perfect|great job|awesome|excellent|well done)\b"
+    r"|\b(?:works|working|solved|fixed|resolved) (?:now|again|perfectly)\b|\bproblem solved\b|\ball good\b"
+    r"|谢谢|多谢|太好了|解决了|搞定|可以了|没问题了|好使了|成功了|完美|辛苦了|正是我要的"
+)
+COMPLAINT = re.compile(
+    r"(?i)\bstill (?:not|isn'?t|doesn'?t|does not|won'?t|can'?t|failing|broken|wrong|the same (?:error|problem))|\b(?:that|this"
+    r"|it)(?:'s| is| was)? "
+    r"(?:(?:still|also) )?(?:wrong|incorrect|not what i (?:asked|wanted|meant|need)|not right|not correct|useless|unacceptable"
+    r"|not working|broken)"
+    r"|\b(?:doesn'?t|does not|didn'?t|did not) (?:work|help|do what)|\byou (?:didn'?t|did not|forgot|missed|misunderstood|ignored"
+    r"|got it wrong)"
+    r"|\bnot what i (?:asked|wanted|meant)|\b(?:i'?m|i am) (?:very |really |so )?(?:disappointed|frustrated|unhappy|upset)"
+    r"|\bwaste of time\b|\bgive up\b"
+    r"|还是(?:不行|不对|不能|没有|报错|错|失败|老样子)|不对|错了|不是我要的|不是我想要|没用|不好使|你(?:没|忘|漏|搞错|理解错)|太差|失望|不满意|算了|投诉|白费|又(?:崩|错|失败)了"
+)
+HAND_OVER = re.compile(
+    r"(?i)transfer(?:red|ring)?\b.{0,40}\b(?:human|agent|representative|specialist|support|colleague)|escalat(?:e|ed|ing)\b"
+    r"|hand(?:ed|ing)?[ -]?over\b"
+    r"|(?:human|live) agent|转(?:接|到|给|交)?(?:给)?(?:了)?人工|人工(?:客服|处理|坐席)|转接|升级处理"
+)
+HAND_OVER_CALL = re.compile(
+    r"(?i)(?:transfer|escalate|hand_?over|handoff|forward)[a-z_]*(?:human|agent|person|support|staff)?|转人工|人工|转接"
+)
+GIVEN_UP = re.compile(
+    r"(?i)\b(?:i'?m|i am|we'?re|we are) (?:sorry|unable|afraid)\b.{0,80}\b(?:unable|can'?t|cannot|could not|couldn'?t|not able"
+    r"|not possible)"
+    r"|\b(?:unable|failed) to (?:complete|finish|process|do)|\bcould not (?:be )?(?:complete|finish|process)"
+    r"|(?:抱歉|对不起|很遗憾).{0,30}(?:无法|不能|没能|未能)|(?:处理|执行|提交|任务)失败"
+)
+FINISHED = re.compile(
+    r"(?i)\b(?:has been|have been|is|was|successfully) (?:\w+ ){0,2}(?:completed?|finished|booked|cancell?ed|updated|sent|created"
+    r"|deployed|submitted|done)"
+    r"|\ball tests pass|\b(?:done|finished|completed)[.!]|已(?:经)?(?:成功)?(?:完成|提交|更新|取消|预订|发送|部署|处理好|创建|修复)|(?:全部|任务)完成"
+)
+
+CORRECTION = re.compile(
+    r"(?i)^\W*(?:no[,.;!]|nope\b|actually\b|correction\b|wait[,.]|sorry[,.]|i meant\b|not like that|that(?:'s| is| was) (?:wrong"
+    r"|not right|incorrect))"
+    r"|\bi (?:have )?changed my mind\b|\bnot [\w' -]{1,40}[,;]? but (?!also|only)|\binstead of\b|\bi meant\b"
+    r"|^\W*(?:不对|不是|错了|说错了|更正|等等|应该是|我的意思是)|我改(?:变)?主意了|改主意了|我是说|而不是|写反了|看错了|记错"
+)
+RETRACTION = re.compile(
+    r"(?i)\bforget what i said|\bscratch that\b|\bdelete that\b|\bthat was wrong\b|\bi (?:mixed|misread|misspoke|was wrong"
+    r"|was (?:only )?joking)"
+    r"|\bwas never true\b|\ball along\b|\bi never (?:said|had)\b|说错了|弄混了|看错了?表?|记错人?了|那条(?:不对|删掉)|当时是开玩笑|从来没有?这回事|写反了"
+)
+CHANGE = re.compile(
+    r"(?i)\bfrom now on\b|\bfrom today\b|\bgoing forward\b|\bactually\b|\bchanged my mind\b|\binstead\b|\bno longer\b|\bany ?more\b"
+    r"|\bthese days\b"
+    r"|\bin future\b|\bin the future\b|\bhenceforth\b|\bwould rather\b|以后|从今(?:天|往后|以后)起?|今后|改成|改为|改主意|不再|还是.{0,8}吧|现在(?:只|都|改)|往后|下次"
+)
+STANDING = re.compile(
+    r"(?i)\bfrom now on\b|\bfrom today\b|\bgoing forward\b|\bhenceforth\b|\bin (?:the )?future\b|\bby default\b|\bnext time\b"
+    r"|\bevery time\b|\bwhenever\b"
+    r"|^\W*(?:and |also |so |but )?(?:please )?(?:always|never)\b(?! mind)|[,;:] ?(?:so )?(?:please )?(?:always|never) \w+"
+    r"|\bplease (?:always|never|remember|stop)\b"
+    r"|\byou (?:should|must|can) (?:always|never)\b|\b(?:don'?t|do not) ever\b|\bi (?:want|need) you to (?:always|never)\b"
+    r"|^\W*remember\b(?! when)"
+    r"|^\W*(?:please )?stop \w+ing\b|\b(?:don'?t|do not) (?:\w+ ){1,8}(?:again|any ?more)\b|\bour api (?:also )?needs\b|^\W*for every\b"
+    r"|\bin all (?:further|future)\b|(?<![完了之过])以后|今后|从今(?:天|往后|以后)起?|一律|每次都?|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下次也?|往后|一定要?(?:先)?|默认(?:用|都|情况)|都按这个来"
+)
+UNFINISHED = re.compile(
+    r"(?i)\bstill (?:need|have) to\b|\bremind me\b|\bto-?do\b|\bhaven'?t (?:\w+ ){0,3}(?:yet|finished|done)\b|\bnot (?:done"
+    r"|finished) yet\b"
+    r"|\b(?:let'?s|we(?:'ll| will| can)) (?:continue|finish|pick (?:this|it) up|do the rest) (?:\w+ ){0,3}(?:tomorrow|later|next)"
+    r"|\bremaining (?:work|steps?|tasks?)\b"
+    r"|\bleft to do\b|\bfollow up (?:on|with)\b"
+    r"|还没(?:有)?(?!.{0,4}呢吗)|还(?:需要|要|差|剩)|提醒我|待办|下次再|回头再|明天(?:再|继续)|剩下的|没(?:做|写|弄)完(?!就)|未完成|改天再"
+)
+HYPOTHETICAL = re.compile(
+    r"(?i)\bif i (?:were|was|had|moved|could)\b|^\W*(?:suppose|imagine|what if|say i|let'?s say|assume)\b|\bmaybe one day\b"
+    r"|\bi might\b|\bwho knows\b|\bhypothetical"
+    r"|如果我|假设|要是我|万一|假如|倘若|说不定|也许哪天|可能哪天"
+)
+JOKE = re.compile(
+    r"(?i)\bhaha+|\bjust kidding\b|\bjk\b|\blol\b|\bqueen of the moon\b|\boh great,|\bexactly what i love\b|哈哈|开玩笑|上辈子|我可太|饿得能吃下"
+)
+PAST = re.compile(r"(?i)\bback in \d{4}\b|\bused to\b|\bwhen i was\b|\bpreviously\b|\bformerly\b|那会儿|以前(?!的)|当年|曾经|小时候")
+QUOTED = re.compile(r"[\"“”「『][^\"“”」』]{0,500}[\"“”」』]")
+REPORTED = re.compile(r"(?i)\b(?:said|says|wrote|writes|claims?|states?|according to|told (?:me|us))\b|说|写着|写道|声称|认为|原文|评论")
+
+
+def is_filler(text: str) -> bool:
+    """True when a whole turn says nothing worth keeping."""
+    return len(text) <= 80 and (not text.strip() or FILLER.fullmatch(text.strip()) is not None or not any(c.isalnum() for c in text))

@@ -1,0 +1,216 @@
+"""Lessons from the course of the calls: what failed and then worked, what never worked, what went in circles, what led to success."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from hindwise.model.memory import Draft, LessonType
+from hindwise.reflect.findings import Read, lesson, of_step
+from hindwise.reflect.transcript import Step, call_names, is_thought
+from hindwise.reflect.wording import chain, general_error, listed, when
+from hindwise.safety.origin import looks_injected
+from hindwise.safety.personal import personal_data
+
+LOOP_AT = 3
+"""The same call with the same arguments this often goes in circles; with the same error twice is enough."""
+
+
+def recoveries(run: Read) -> list[Draft]:
+    """Return a lesson for each tool and kind of error that failed first and then worked, with what was changed in between."""
+    found: dict[tuple[str, str], Draft] = {}
+    for position, step in enumerate(run.steps):
+        if not step.error or looks_injected(step.error):
+            continue
+        fixed = _fixed_by(run.steps, position)
+        told = general_error(step.error, run.names, run.language)
+        if fixed is None or (step.name, told) in found:
+            continue
+        last = max((s for s in run.steps[position : run.steps.index(fixed)] if s.name == step.name and s.error), key=run.steps.index)
+        change = _change(run, last, fixed, between=run.steps[run.steps.index(last) + 1 : run.steps.index(fixed)])
+        if not change:
+            continue
+        condition = run.say(f'{step.name} fails with "{told}"', f"{step.name} 报“{told}”")
+        because = run.say("the call then worked", "之后调用成功")
+        found[step.name, told] = lesson(
+            run,
+            LessonType.RECOVERY,
+            when(run.language, condition, change, because),
+            evidences=(*of_step(run.episode, step), *of_step(run.episode, fixed)),
+            tools=(step.name, fixed.name),
+            condition=condition,
+            failed=run.say(f"{step.name}: {told}", f"{step.name}：{told}"),
+            worked=run.say(f"to {change}", change),
+            next_time=change,
+            importance=7,
+            confidence=0.75,
+            topics=("recovery",),
+        )
+    return list(found.values())
+
+
+def _fixed_by(steps: Sequence[Step], position: int) -> Step | None:
+    """The call that did what the failed one should: the same tool later, else another that changes something with a shared argument value."""
+    failed = steps[position]
+    for later in steps[position + 1 :]:
+        if later.worked and later.name == failed.name:
+            return later
+    for later in steps[position + 1 : position + 7]:
+        same_kind = later.changes == failed.changes and later.name != failed.name
+        if later.worked and same_kind and not is_thought(later) and _shared_values(failed, later):
+            return later
+    return None
+
+
+def _shared_values(one: Step, other: Step) -> bool:
+    values = {json.dumps(v, sort_keys=True, default=str) for v in one.arguments.values()}
+    return any(json.dumps(v, sort_keys=True, default=str) in values for v in other.arguments.values())
+
+
+def _change(run: Read, failed: Step, fixed: Step, *, between: Sequence[Step]) -> str:
+    """What was done differently, in words; empty when nothing visible was."""
+    if fixed.name != failed.name:
+        return run.say(f"use {fixed.name} instead", f"改用 {fixed.name}")
+    changed = changed_arguments(failed.arguments, fixed.arguments)
+    told = [_argument(run, name, failed.arguments.get(name), fixed.arguments.get(name)) for name in changed]
+    first = [name for name in call_names(between) if name != failed.name]
+    if told:
+        return run.say(f"change {listed(told, 'en')}", f"修改 {listed(told, 'zh')}")
+    if first:
+        return run.say(f"call {listed(first, 'en')} first and try again", f"先调用 {listed(first, 'zh')} 再重试")
+    return run.say("try the same call again", "用相同参数重试")
+
+
+def changed_arguments(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Names of the arguments whose values differ, in the order of the later call."""
+    return [name for name in (*after, *(n for n in before if n not in after)) if before.get(name) != after.get(name)]
+
+
+def kind_of_value(value: Any) -> str:
+    """What sort of value it is, where that can be told without telling the value: `credit_card` of `credit_card_4421486`, `economy`."""
+    if isinstance(value, str):
+        prefix = re.fullmatch(r"([a-z]+(?:_[a-z]+)*)_\d+", value)
+        if prefix:
+            return prefix[1]
+        if re.fullmatch(r"[a-z][a-z_ ]{2,19}", value) and not personal_data(value):
+            return value
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        kinds = [kind for item in value for kind in (kind_of_value(item.get(k)) for k in item if k.endswith(("_id", "type"))) if kind]
+        return "+".join(dict.fromkeys(kinds))
+    return ""
+
+
+def _argument(run: Read, name: str, before: Any, after: Any) -> str:
+    old, new = kind_of_value(before), kind_of_value(after)
+    if old and new and old != new:
+        return run.say(f"{name} from {old} to {new}", f"{name}（{old} → {new}）")
+    if before is None:
+        return run.say(f"{name} (was missing)", f"{name}（原先缺少）")
+    return name
+
+
+def dead_ends(run: Read) -> list[Draft]:
+    """Return a pitfall for each tool whose error was never overcome. Only in runs that did not succeed: there it is the visible cause."""
+    found: dict[tuple[str, str], Draft] = {}
+    for position, step in enumerate(run.steps):
+        if not step.error or looks_injected(step.error) or _fixed_by(run.steps, position) is not None or run.succeeded:
+            continue
+        told = general_error(step.error, run.names, run.language)
+        tries = [s for s in run.steps if s.name == step.name and s.error]
+        if (step.name, told) in found or not told:
+            continue
+        if run.language == "zh":
+            action = f"在“{step.name}”之前先确认不会出现“{told}”"
+            because = (
+                f"该步骤{len(tries)}次都报此错误，任务以{run.ended}结束" if len(tries) > 1 else f"该步骤报此错误后任务以{run.ended}结束"
+            )
+        else:
+            action = f'make sure before {step.name} that "{told}" cannot happen'
+            because = (
+                f"{len(tries)} tries failed and the run ended in {run.ended}" if len(tries) > 1 else f"it ended the run in {run.ended}"
+            )
+        found[step.name, told] = lesson(
+            run,
+            LessonType.PITFALL,
+            when(run.language, run.asked, action, because),
+            evidences=of_step(run.episode, step),
+            tools=(step.name,),
+            failed=run.say(f"{step.name}: {told}", f"{step.name}：{told}"),
+            next_time=action,
+            importance=8,
+            confidence=0.7,
+            topics=("error-end",),
+        )
+    return list(found.values())
+
+
+def loops(run: Read) -> Iterator[Draft]:
+    """Yield a pitfall for a call that was repeated unchanged: three times, or twice with the same error."""
+    seen: list[str] = []
+    for step in run.steps:
+        same = [s for s in run.steps if s.same_call(step) and s.arguments]
+        same_error = [s for s in same if s.error and s.error == step.error]
+        count = len(same_error) if len(same_error) >= 2 else len(same) if len(same) >= LOOP_AT else 0
+        if not count or step.name in seen or is_thought(step):
+            continue
+        seen.append(step.name)
+        arguments = listed(list(step.arguments), run.language)
+        told = general_error(step.error, run.names, run.language) if same_error else ""
+        if told and not looks_injected(told):
+            condition = run.say(f'{step.name} answers "{told}"', f"{step.name} 返回“{told}”")
+            action = run.say(f"do not call it again with the same {arguments}", f"不要用相同的 {arguments} 再次调用")
+        else:
+            condition = run.say(f"{run.asked} and {step.name} has answered", f"{run.asked}且 {step.name} 已有结果")
+            action = run.say(
+                f"keep its answer instead of repeating it with the same {arguments}", f"直接使用结果，不要用相同的 {arguments} 重复调用"
+            )
+        yield lesson(
+            run,
+            LessonType.PITFALL if told else LessonType.OPTIMISATION,
+            when(run.language, condition, action, run.say(f"it gave the same answer {count} times", f"相同调用重复了{count}次，结果不变")),
+            evidences=[e for s in same[:3] for e in of_step(run.episode, s)],
+            tools=(step.name,),
+            condition=condition,
+            failed=run.say(f"{step.name} was repeated {count} times", f"{step.name} 重复了{count}次"),
+            next_time=action,
+            importance=6 if told else 5,
+            topics=("loop",),
+        )
+
+
+def strategy(run: Read) -> Draft | None:
+    """Return what led to success: the calls that changed something, in order, with what was read before them; or that nothing was changed."""
+    if not run.succeeded or not run.steps:
+        return None
+    decisive, names = call_names(run.decisive), call_names(s for s in run.steps if s.worked)
+    if not names:
+        return None
+    if decisive:
+        before = [n for n in names[: names.index(decisive[0])] if n not in decisive]
+        arguments = _told_arguments(run)
+        order = chain([*before[-2:], *decisive], at_most=5)
+        action = run.say(f"do {order}{arguments}", f"依次执行 {order}{arguments}")
+        because = run.say("this order ended in success", "按此顺序任务成功")
+        key = run.decisive
+    else:
+        action = run.say(f"change nothing after {chain(names[-2:])}", f"查询 {chain(names[-2:])} 后不做任何修改")
+        because = run.say("the run that changed nothing was judged right", "未做修改的处理结果被判定为正确")
+        key = tuple(s for s in run.steps if s.worked)[-1:]
+    return lesson(
+        run,
+        LessonType.STRATEGY,
+        when(run.language, run.asked, action, because),
+        evidences=[e for s in key[:4] for e in of_step(run.episode, s)],
+        tools=names,
+        worked=chain(decisive or names, at_most=8),
+        next_time=action,
+        importance=6 if run.episode.outcome.source == "env" else 5,
+        confidence=0.7,
+        topics=("strategy",),
+    )
+
+
+def _told_arguments(run: Read) -> str:
+    """The telling choices of the decisive calls: ` (cabin economy, payment_id gift_card)`; empty where none can be told."""
+    told = {f"{name} {kind}": None for step in run.decisive for name, value in step.arguments.items() if (kind := kind_of_value(value))}
+    return f" ({', '.join(list(told)[:3])})" if told else ""

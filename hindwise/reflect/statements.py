@@ -1,0 +1,229 @@
+"""Plain statements of the user become preferences, facts, instructions and todos with a slot. English and Chinese.
+
+Suppositions, jokes, questions and what others said are no statements of the user. When unsure, nothing is taken.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
+from hindwise.model.turn import Origin
+from hindwise.reflect import cues
+from hindwise.reflect.slots import VALUES_ZH, Slot, scope_of, slot_of, unique_attribute
+from hindwise.reflect.transcript import Language
+from hindwise.safety.origin import looks_injected, trust_of
+from hindwise.text.clean import one_line, truncate
+from hindwise.text.language import language_of
+
+MAX_STATEMENT_CHARS = 300
+"""A longer sentence is a story: it goes to the model, not to rules."""
+
+_PREFERENCE = re.compile(
+    r"(?i)\bi(?:'d| would)? (?:really |strongly |much |still |always |usually )?(?:prefer|rather have|love|enjoy|hate|dislike)\b"
+    r"|\bi(?:'d| would) rather\b"
+    r"|\bi (?:really |also |much )?like (?!to (?:know|book|change|cancel|ask)|you to)\b|\bi (?:don'?t|do not|no longer"
+    r"|never) (?:like|drink|eat|want to (?:get|see|receive)|enjoy|fly|use|take)\b"
+    r"|\bmy favou?rite\b|\bmy preferred\b|\bi(?:'ve| have) gone off\b|\bi can'?t stand\b|\bi always (?:fly|take|use|sit|order|pay"
+    r"|travel|book|eat|drink)\b"
+    r"|我(?:更|最|很|比较|还是|其实|一直|也|现在)?(?:喜欢|爱(?:喝|吃|看|用|坐)|偏好|偏爱|习惯)|我(?:不再|不太|不|最不|从不|再也不)(?:喜欢|爱|想|吃|喝|抽|坐|用|住)|我?(?:最)?(?:讨厌|受不了)"
+    r"|我只(?:喝|吃|坐|住|用|要|看)|我更?想要?(?:靠|坐|住)"
+)
+_FACT = re.compile(
+    r"(?i)\b(?:i|we)(?:'m|'re| am| are)? (?:now |currently |also )?(?:live|living|based|located|settled)\b|\b(?:i|we)(?:'ve"
+    r"| have)? (?:just )?moved to\b|\bi (?:now )?work (?:at|for|as|from|in|out)\b"
+    r"|\bi(?:'m| am) (?:severely |also )?(?:allergic|vegan|vegetarian|diabetic|pregnant|left-handed|colou?r-?blind|based|retired"
+    r"|an? (?!bit|little|gold|lot|few)(?:\w+ ){0,2}(?:engineer|developer|teacher|doctor|nurse|designer|manager|analyst|lawyer"
+    r"|student|writer|scientist|accountant|consultant|architect))\b"
+    r"|\bi (?:run|own|manage|lead|study|speak|teach) (?:a |an |my |the |at )?\w+|\bi have (?:a |an |two |three |no "
+    r"|\d+ )(?:\w+ )?(?:kids?|children|daughters?|sons?|dogs?|cats?|allerg(?:y|ies)|brothers?|sisters?|team)\b"
+    r"|\bmy (?:full )?name is\b|\bcall me [A-Z]|\bmy (?:job|employer|company|boss|manager|wife|husband|partner|daughter|son|mother"
+    r"|father|mom|dad|sister|brother|dog|cat|team|birthday|time ?zone|native language|mother tongue|e-?mail(?: address)?"
+    r"|phone(?: number)?|address|doctor|home(?: airport| town)?|budget|allergy|blood type|school|title|role)\b(?:'s \w+)? (?:is|are"
+    r"|has|'s|closes|starts|lives)\b"
+    r"|\b(?:our|the) (?:main |team'?s )?(?:database|team|office|company|budget|stack|repo(?:sitory)?|api|time ?zone|deadline|launch"
+    r"|supplier)\b (?:also )?(?:is|are|has|runs|needs|uses|times|allows)\b|\bsince i(?:'m| am) (?:vegan|vegetarian|allergic"
+    r"|diabetic|pregnant)"
+    r"|我(?:现在|目前|今年|从今年起|已经)?(?:住在|搬到|搬去|定居)|我家在|我(?:现在|目前)?在.{1,16}(?:上班|工作|任职|就职|做[\u4e00-\u9fff]{2,8})|我叫|我的名字"
+    r"|叫我[\u4e00-\u9fffA-Z]|称呼我|我对.{1,12}过敏|我有(?:糖尿病|高血压|哮喘|.{1,3}个(?:孩子|儿子|女儿))"
+    r"|我是(?:一?[名个位])?[\u4e00-\u9fff]{1,8}(?:师|员|医生|老师|学生|经理|律师|程序员|教授|素食者|独生子)|我的(?:生日|职业|工作|老家|家乡|邮箱|手机|电话|地址|血型|母语|公司|预算)|我(?:妈妈"
+    r"|爸爸|妻子|太太|丈夫|女儿|儿子|孩子|哥哥|姐姐)(?:今年|在|是|对|有|叫)|我们(?:团队|公司|组)(?:一共)?|我(?:吃素|在孕期|怀孕了)|我从今年起|另外我"
+)
+_QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$|多少钱|怎么(?:办|改|样)[？?。]?$")
+_QUESTION_EN = re.compile(r"(?i)^\W*(?:what|which|who|when|where|why|how|can|could|would|do|does|is|are|should)\b")
+_TASK_BOUND = re.compile(
+    r"(?i)\b(?:reservation|booking|order|confirmation|ticket|flight|invoice|user|account|card|tracking)(?: id| number"
+    r"| code)?\b.{0,12}\b(?:is|are)\b|订单号|单号|编号"
+)
+"""Said to get this one task done: true today, no memory."""
+
+_IMPORTANCE = {Kind.INSTRUCTION: 8, Kind.PREFERENCE: 7, Kind.FACT: 6, Kind.TODO: 6}
+_CONFIDENCE = {Kind.INSTRUCTION: 0.85, Kind.PREFERENCE: 0.85, Kind.FACT: 0.8, Kind.TODO: 0.7}
+
+
+class Statement(NamedTuple):
+    """One sentence of the user, and what it is."""
+
+    kind: Kind
+    sentence: str
+    retracts: bool
+
+
+def sentences_of(text: str) -> list[str]:
+    """Return the sentences of a text, in order; a leading clause before a question is one of its own."""
+    # Full stops inside of quotation marks end no sentence of the speaker.
+    held = cues.QUOTED.sub(lambda match: match[0].replace("。", "\ue001").replace(". ", "\ue002"), text)
+    parts: list[str] = []
+    for line in held.splitlines():
+        parts += [part.strip() for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？；;])", line) if part.strip()]
+    whole: list[str] = []
+    for part in parts:
+        head = re.match(r"(?i)(since i(?:'m| am) [^,]{3,60}|我[^，。？?]{2,40})[,，](?=.{2,}[?？]$)", part)
+        whole += [head[1]] if head else [part]
+    return [part.replace("\ue001", "。").replace("\ue002", ". ") for part in whole]
+
+
+def kind_of(sentence: str) -> Kind | None:
+    """Return what a sentence of the user states, or None: no statement, or not the user's own."""
+    bare = cues.QUOTED.sub("", sentence) if cues.REPORTED.search(sentence) else sentence
+    if len(sentence) > MAX_STATEMENT_CHARS or looks_injected(sentence) or cues.is_filler(sentence) or _no_statement(bare):
+        return None
+    if _QUESTION.search(bare):
+        return None
+    changes = cues.CHANGE.search(bare) is not None
+    known = changes and slot_of(bare).value != ""
+    rules = (
+        (Kind.TODO, cues.UNFINISHED.search(bare) and not cues.STANDING.search(bare)),
+        (Kind.PREFERENCE, known and not _FACT.search(bare)),  # "aisle seats from now on": a known attribute changes its value
+        (Kind.INSTRUCTION, cues.STANDING.search(bare)),
+        (Kind.PREFERENCE, _PREFERENCE.search(bare) and not _only_now(bare)),
+        (Kind.FACT, _FACT.search(bare) and not _TASK_BOUND.search(bare)),
+    )
+    return next((kind for kind, holds in rules if holds), None)
+
+
+_WOULD = re.compile(r"(?i)\b(?:'d|would) (?:really |much )?(?:prefer|rather|love)\b")
+
+
+def _only_now(bare: str) -> bool:
+    """ "I would prefer …" is mostly said to get one task done: it counts where it tells a listed attribute with a value."""
+    return _WOULD.search(bare) is not None and not slot_of(bare).value
+
+
+def _no_statement(bare: str) -> bool:
+    return any(pattern.search(bare) for pattern in (cues.HYPOTHETICAL, cues.JOKE, cues.PAST))
+
+
+def statements_of(text: str) -> Iterator[Statement]:
+    """Yield the statements of a user's turn, in order."""
+    for sentence in sentences_of(text):
+        if kind := kind_of(sentence):
+            yield Statement(kind, sentence, cues.RETRACTION.search(sentence) is not None)
+
+
+# --- as drafts ------------------------------------------------------------------------------------------------------------------------
+
+_THIRD_EN: tuple[tuple[str, str], ...] = (
+    (r"\bI(?:'m| am)\b", "the user is"),
+    (r"\bI(?:'ve| have) (?=\w+(?:ed|ne|en)\b)", "the user has "),
+    (r"\bI(?:'d| would)\b", "the user would"),
+    (r"\bI(?:'ll| will)\b", "the user will"),
+    (r"\bI (?:don't|do not)\b", "the user does not"),
+    (r"\bI can'?t\b", "the user cannot"),
+    (r"\bI have\b", "the user has"),
+    (r"\bI ((?:no longer |never |always |now |also |really |usually |still |only |strongly )*)(prefer|like|love|live|work|hate|enjoy|drink|eat|use|want|need|speak|take|fly|own|run|manage|lead|dislike|pay|get|sit|travel|book|order)\b", r"the user \1\2s"),
+    (r"\bI\b", "the user"),
+    (r"\bmyself\b", "the user"),
+    (r"\bme\b", "the user"),
+    (r"\bmy\b", "the user's"),
+    (r"\bmine\b", "the user's"),
+)  # fmt: skip
+
+
+def third_person(sentence: str, language: Language) -> str:
+    """Return the sentence about the user instead of by the user: a memory is read by somebody else."""
+    text = one_line(sentence).replace("’", "'")
+    if language == "zh":
+        return re.sub(r"我(?!们)", "用户", text.replace("我们", "用户方"))
+    for first, third in _THIRD_EN:
+        text = re.sub(first, third, text, flags=re.IGNORECASE if first.startswith((r"\bm",)) else 0)
+    text = re.sub(
+        r"(?i)^(?:actually|yes|no|well|ok(?:ay)?|thanks|hi|hello|oh|and|by the way)\b[,!. ]+(?:(?:and )?by the way,? )?", "", text
+    )
+    return text[:1].upper() + text[1:]
+
+
+def _value(slot: Slot, sentence: str, language: Language) -> str:
+    if slot.value:
+        return VALUES_ZH.get(slot.value, slot.value) if language == "zh" else slot.value
+    text = third_person(sentence, language).rstrip(".。!！")
+    return truncate(text, 300)
+
+
+def draft_of(statement: Statement, language: Language, origin: Origin) -> Draft:
+    """Return the draft for one statement, without evidence: whoever knows the turn adds it."""
+    slot = slot_of(statement.sentence)
+    return Draft(
+        kind=statement.kind,
+        conclusion=truncate(third_person(statement.sentence, language), MAX_CONCLUSION_CHARS),
+        subject=slot.subject,
+        attribute=truncate(slot.attribute, 200),
+        scope=scope_of(statement.sentence),
+        value=_value(slot, statement.sentence, language),
+        language=language,
+        importance=_IMPORTANCE[statement.kind],
+        confidence=_CONFIDENCE[statement.kind],
+        origin=origin,
+        trust=trust_of([origin]),
+        retracts=statement.retracts,
+    )
+
+
+def extract_statements(text: str, language: Language, origin: Origin = Origin.USER) -> tuple[Draft, ...]:
+    """Return the drafts for all statements of one text, in order; none from tools or the web. Evidence is left to the caller."""
+    if origin in (Origin.TOOL, Origin.WEB):
+        return ()
+    return tuple(draft_of(statement, language, origin) for statement in statements_of(text))
+
+
+def classify_statement(text: str, origin: Origin = Origin.USER) -> Draft:
+    """Return exactly one draft for a sentence that somebody wants kept: kind, slot and value as read from its words.
+
+    What is no recognised statement becomes a fact with an attribute of its own, so that a bare note never supersedes another. The
+    conclusion keeps the words as they are (at most 160 characters; the whole text, at most 1,000, stands in `value`).
+    Raises ValueError for a blank text.
+    """
+    line = one_line(text)
+    if not line:
+        raise ValueError("an empty text cannot be remembered: send what should be kept")
+    language = language_of(line)
+    asked = re.sub(r"(?i)^(?:please )?(?:remember|note|keep in mind)(?: that|:|,)?\s+|^请?(?:记住|记下|注意)[：:，,]?\s*", "", line) or line
+    kind = kind_of(asked) or kind_of(line)
+    is_one = len(sentences_of(line)) == 1
+    if kind is None or not is_one:
+        slot = slot_of(asked) if is_one else Slot("user", unique_attribute(line), "")
+        # Only a listed attribute with a value may stand in a shared slot; anything else could close an unrelated note.
+        slot = slot if slot.value and kind is None and is_one and not _QUESTION.search(asked) else Slot("user", unique_attribute(line), "")
+        kind = kind or Kind.FACT
+        scope = ""
+    else:
+        slot, scope = slot_of(asked), scope_of(asked)
+    return Draft(
+        kind=kind,
+        conclusion=truncate(line, MAX_CONCLUSION_CHARS),
+        subject=slot.subject,
+        attribute=truncate(slot.attribute, 200),
+        scope=scope,
+        value=truncate(_value(slot, line, language) if slot.value else line, 1_000),
+        language=language,
+        importance=_IMPORTANCE.get(kind, 5),
+        confidence=0.9,
+        origin=origin,
+        trust=trust_of([origin]),
+        retracts=cues.RETRACTION.search(line) is not None,
+    )
+
+
+def looks_like_question(sentence: str) -> bool:
+    """True for a sentence that asks."""
+    return _QUESTION.search(sentence) is not None or _QUESTION_EN.match(sentence) is not None

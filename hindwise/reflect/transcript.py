@@ -1,0 +1,183 @@
+"""How a transcript is read: calls paired with their results, errors told from answers, our own briefs left out.
+
+Reading only; what it means is decided in `rules` and its rooms.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hindwise.model.episode import Episode
+from hindwise.model.turn import Turn
+from hindwise.text.language import language_of
+
+Language = Literal["en", "zh"]
+
+BRIEF_MARKER = "[hindwise brief"
+"""Stands in the guide sentence of every brief. What follows it was told by us and is never learned from again."""
+
+_BRIEF_END = re.compile(r"\[/hindwise brief\]|\n[ \t]*\n(?![ \t]*(?:\[|-|•|\d+\.|【))")
+"""A brief ends at its end mark, or at an empty line that no heading or list item follows."""
+
+_SIMULATOR_MARK = re.compile(r"\s*###\w+###\s*")
+
+_ERROR_START = re.compile(
+    r"(?i)\s*[\[(<\"'*]{0,3}(?:error|exception|traceback|failed|failure|fatal|invalid|denied|forbidden|not found|timeout|timed out"
+    r"|[a-z]+(?:error|exception)\b|http(?:/\d(?:\.\d)?)?[ :]*[45]\d\d|status(?: code)?[ :]+[45]\d\d|错误|失败|异常|报错|出错|超时|无权限|拒绝)"
+)
+_NOT_ERROR = re.compile(r"(?i)\s*(?:errors?|failures?|failed|异常|错误|失败)\s*[:=：]?\s*(?:0|none|null|无|没有)\b|\s*无(?:异常|错误)")
+_ERROR_KEYS = ("error", "errors", "error_message", "errorMessage", "exception", "错误", "错误信息")
+
+_READING = re.compile(
+    r"(?i)(?:get|list|search|find|fetch|read|look|lookup|query|check|calculate|compute|think|plan|reflect|view|show|describe|count|verify"
+    r"|validate|inspect|browse|open|retrieve|select|parse|preview|estimate|compare|summari[sz]e|translate|classify|grep|ls|cat|head"
+    r"|stat)(?=[^a-z]|[A-Z]|$)"
+    r"|(?:查|检|搜|读|取|获|列|看|算|计算|校验|验证|核对|分析|判断|识别|解析|比较|统计|思考|规划|开始|结束|分类|提取|汇总|翻译)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call with its result, or one step of a workflow run (then without arguments and with `turn` = `result`)."""
+
+    name: str
+    arguments: dict[str, Any]
+    turn: Turn
+    result: Turn | None
+    error: str
+    """The error in words, one line; empty when it worked."""
+    changes: bool
+    """It may change the world. Told by the verb of its name: what only reads or computes changes nothing."""
+
+    @property
+    def worked(self) -> bool:
+        """An answer came and it was no error."""
+        return self.result is not None and not self.error
+
+    def same_call(self, other: "Step") -> bool:
+        """Same tool, same arguments."""
+        return self.name == other.name and self.arguments == other.arguments
+
+
+def without_briefs(text: str) -> str:
+    """Return `text` without the spans that an injected brief takes, and without a simulator's end mark."""
+    while BRIEF_MARKER in text:
+        marker = text.index(BRIEF_MARKER)
+        start = text.rfind("\n", 0, marker) + 1
+        end = _BRIEF_END.search(text, marker)
+        text = text[:start] + (text[end.end() :] if end else "")
+    return _SIMULATOR_MARK.sub(" ", text).strip() if "###" in text else text.strip()
+
+
+def user_turns(episode: Episode) -> Iterator[tuple[Turn, str]]:
+    """The user's own turns that say something, with their words (briefs left out)."""
+    for turn in episode.turns:
+        if turn.role == "user" and turn.origin == "user" and (words := without_briefs(turn.content)):
+            yield turn, words
+
+
+def language_of_episode(episode: Episode) -> Language:
+    """The language of the user's words, else of the goal, else of everything."""
+    words = " ".join(words for _, words in user_turns(episode))[:4_000]
+    return language_of(words or episode.goal or " ".join(t.content for t in episode.turns)[:4_000])
+
+
+def changes_state(name: str) -> bool:
+    """True when a call of this name may change the world: every verb but those that read, think or compute."""
+    return not _READING.match(re.split(r"\.|__", name)[-1].lstrip("_"))
+
+
+def error_of(text: str) -> str:
+    """Return the error that a tool's answer tells, as one line of at most 300 characters; empty when it is none."""
+    if text[:1] in "{[" and len(text) <= 65_536:
+        try:
+            return _error_in_json(json.loads(text))
+        except ValueError:
+            return ""
+    if not _ERROR_START.match(text) or _NOT_ERROR.match(text):
+        return ""
+    return _clean_error(text)
+
+
+def _error_in_json(value: Any) -> str:
+    if not isinstance(value, dict):
+        return ""
+    for key in _ERROR_KEYS:
+        inner = value.get(key)
+        if isinstance(inner, dict):
+            inner = inner.get("message") or inner.get("detail") or inner.get("code")
+        if inner and not isinstance(inner, bool | list):
+            return _clean_error(str(inner))
+    says_failed = str(value.get("status", "")).lower() in {"error", "failed", "failure"} or value.get("success") is False
+    if says_failed or value.get("isError") is True:
+        return _clean_error(str(value.get("message") or value.get("detail") or value.get("reason") or value.get("status") or "error"))
+    return ""
+
+
+def _clean_error(text: str) -> str:
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    if not lines:
+        return ""
+    line = lines[-1] if lines[0].lower().startswith("traceback") else lines[0]
+    line = re.sub(r"(?i)^(?:\W{0,3}(?:error|错误|失败|exception|报错)\s*[:：]\s*)+", "", line).strip()
+    return (line or lines[0])[:300]
+
+
+@dataclass(slots=True)
+class _Open:
+    """Calls that still wait for their result, oldest first."""
+
+    waiting: list[tuple[int, Turn, str, str, dict[str, Any]]] = field(default_factory=list)
+
+    def take(self, turn: Turn) -> tuple[int, Turn, str, str, dict[str, Any]] | None:
+        """The waiting call that this tool turn answers: by id, else by name, else the oldest."""
+        # Ids are not unique in real transcripts, so the oldest match wins and every call is taken once.
+        for matches in (
+            lambda call: bool(turn.tool_call_id) and call[2] == turn.tool_call_id,
+            lambda call: not (turn.tool_call_id and call[2]) and bool(turn.name) and call[3] == turn.name,
+            lambda call: not turn.tool_call_id and not turn.name,
+        ):
+            for position, call in enumerate(self.waiting):
+                if matches(call):
+                    return self.waiting.pop(position)
+        return None
+
+
+def steps_of(turns: Iterable[Turn]) -> tuple[Step, ...]:
+    """Return the calls of a transcript in the order in which they were made, each with its result where one came."""
+    steps: list[tuple[int, Step]] = []
+    open_calls = _Open()
+    count = 0
+    for turn in turns:
+        for call in turn.tool_calls:
+            arguments = call.arguments if isinstance(call.arguments, dict) else {"text": call.arguments} if call.arguments else {}
+            open_calls.waiting.append((count, turn, call.id, call.name, arguments))
+            count += 1
+        if turn.role == "tool":
+            text = without_briefs(turn.content)
+            if taken := open_calls.take(turn):
+                number, asked, _, name, arguments = taken
+                steps.append((number, Step(name, arguments, asked, turn, error_of(text), changes_state(name))))
+            elif turn.name:
+                steps.append((count, Step(turn.name, {}, turn, turn, error_of(text), changes_state(turn.name))))
+                count += 1
+    steps += [
+        (number, Step(name, arguments, asked, None, "", changes_state(name))) for number, asked, _, name, arguments in open_calls.waiting
+    ]
+    return tuple(step for _, step in sorted(steps, key=lambda pair: pair[0]))
+
+
+def is_thought(step: Step) -> bool:
+    """True for calls that only think or compute: they belong to no procedure."""
+    return re.match(r"(?i)(?:think|reflect|plan|calculate|calculator|compute)(?=[^a-z]|$)|思考|计算", step.name) is not None
+
+
+def call_names(steps: Iterable[Step]) -> list[str]:
+    """Names of the calls in order, thoughts left out, repetitions in a row told once."""
+    names: list[str] = []
+    for step in steps:
+        if not is_thought(step) and (not names or names[-1] != step.name):
+            names.append(step.name)
+    return names
