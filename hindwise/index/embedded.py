@@ -47,7 +47,7 @@ def open_embedded(path: Path, *, dim: int, cache_mb: int) -> "EmbeddedIndex":
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = schema.connect(path)
+        connection = schema.connect(path, may_create=True)
         try:
             schema.create(connection, dim=dim)
         finally:
@@ -183,7 +183,7 @@ class EmbeddedIndex:
     def _on_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = schema.connect(self._path)
+            connection = schema.connect(self._path, may_create=False)
             with self._connections_lock:
                 self._connections.append(connection)
             self._local.connection = connection

@@ -69,9 +69,13 @@ def last_key(space_no: int) -> int:
     return (space_no << 32) | MAX_SEQ
 
 
-def connect(path: Path) -> sqlite3.Connection:
-    """Open a connection in autocommit mode: transactions are begun by hand, so that a read never takes the write lock."""
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
+def connect(path: Path, *, may_create: bool) -> sqlite3.Connection:
+    """Open a connection in autocommit mode: transactions are begun by hand, so that a read never takes the write lock.
+
+    `may_create` False: a file that vanished is an error, and no empty one takes its place.
+    """
+    uri = f"{path.resolve().as_uri()}?mode={'rwc' if may_create else 'rw'}"
+    connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     try:
         for pragma in _PRAGMAS:
             _patiently(connection, pragma)
