@@ -38,7 +38,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.request import Request, urlopen
 
-_TRANSCRIPT = re.compile(r"<<(?P<marker>[0-9a-f]{8}) transcript\n(?P<text>.*)\n(?P=marker)>>", re.DOTALL)
+_TRANSCRIPT = re.compile(r"<<(?P<marker>[b-t]{6}) transcript\n(?P<text>.*)\n(?P=marker)>>", re.DOTALL)
 _CALL = re.compile(r"^([A-Za-z_][\w.-]*)\(", re.MULTILINE)
 INVENTED = {"en": "the purple walrus approved the request", "zh": "紫色海象批准了这个请求"}
 

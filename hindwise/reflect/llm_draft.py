@@ -8,9 +8,13 @@ from hindwise.model.memory import Draft, Evidence, Kind, LessonType, Retrospecti
 from hindwise.model.turn import Origin
 from hindwise.reflect.llm_prompt import Question
 from hindwise.reflect.llm_schema import AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm
+from hindwise.reflect.slots import ATTRIBUTES, VALUES_ZH, Slot, slot_of
 from hindwise.safety.origin import TRUST, trust_of
+from hindwise.text.language import Language
 
 _EVENT_QUOTE_CHARS = 120
+_LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
+_USER = frozenset({"", "user", "the user", "用户", "客户", "customer", "the customer"})
 
 
 def drafts_of(form: AnswerForm, episode: Episode, asked: Question) -> tuple[Draft, ...]:
@@ -84,19 +88,37 @@ def _lesson(lesson: LessonForm, form: AnswerForm, retrospective: Retrospective, 
     )
 
 
+def _slot(item: ItemForm, lang: Language) -> Slot:
+    """Where an item about the user belongs: the listed attribute that its words name, so that it meets what rules found; else the model's.
+
+    The quote may speak of more than the item, so what it names counts only where the item says the same value.
+    """
+    own = Slot("user" if item.subject.lower() in _USER else item.subject, item.attribute, item.value)
+    if own.subject != "user" or item.kind == "todo":
+        return own
+    says = f"{item.conclusion} {item.value}".lower()
+    for words in (item.conclusion, item.quote):
+        found = slot_of(words)
+        value = VALUES_ZH.get(found.value, found.value) if lang == "zh" else found.value
+        if found.attribute in _LISTED and (words == item.conclusion or value.lower() in says or found.value.lower() in says):
+            return Slot("user", found.attribute, value or item.value)
+    return own
+
+
 def _item(item: ItemForm, form: AnswerForm, episode: Episode, asked: Question) -> Draft:
     evidence = _evidence(item, episode, asked)
     origin, trust = _belief(evidence, asked)
     kind = Kind(item.kind)
+    slot = _slot(item, asked.lang)
     behind = Retrospective(still_open=item.conclusion) if kind is Kind.TODO else Retrospective(goal=form.retrospective.goal)
     return Draft(
         kind=kind,
         conclusion=item.conclusion,
         retrospective=behind,
-        subject=item.subject,
-        attribute=item.attribute,
+        subject=slot.subject,
+        attribute=slot.attribute,
         scope=item.scope,
-        value=item.value,
+        value=slot.value,
         topics=tuple(item.topics),
         entities=tuple(item.entities),
         language=asked.lang,

@@ -18,6 +18,7 @@ from hindwise.reflect.base import Known
 from hindwise.reflect.llm_schema import form_sketch
 from hindwise.reflect.llm_window import Gap, Piece, ShownTurn, cost_of, fit, window
 from hindwise.safety.masking import mask
+from hindwise.text.clean import one_line
 from hindwise.text.language import Language, language_of
 from hindwise.text.token_budget import count_tokens
 
@@ -70,7 +71,7 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
         "earlier": earlier,
         "complaints": fit("\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints), COMPLAINT_TOKENS),
     }
-    marker = _marker(episode.id, [*texts, *data.values()])
+    marker = _marker(episode.id, [*texts, *data.values(), *(turn.name for turn in episode.turns)])
     user = _user_message(lang, marker, pieces, data)
     system = _fill(
         _prompt("system", lang), marker=marker, language=_LANGUAGE[lang], today=episode.ended_at.date().isoformat(), form=form_sketch()
@@ -148,7 +149,7 @@ def _piece_line(marker: str, piece: Piece) -> str:
     if isinstance(piece, Gap):
         return f"{marker} turns {piece.first} to {piece.last} left out"
     turn = piece.turn
-    name = f" {mask(turn.name).text}" if turn.name and turn.role == "tool" else ""
+    name = f" {one_line(mask(turn.name).text)}" if turn.name and turn.role == "tool" else ""
     return f"{marker} {piece.number} {turn.origin}{name}: {piece.text}"
 
 
@@ -181,7 +182,7 @@ def _known_line(memory: Memory) -> str:
 
 
 def _complaint_line(complaint: Complaint) -> str:
-    return " ".join(f"{complaint.rule}: {complaint.text}".split())
+    return one_line(f"{complaint.rule}: {complaint.text}")
 
 
 def _contrast(episode: Episode, known: Known, budget: int) -> str:
