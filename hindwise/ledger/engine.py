@@ -127,7 +127,10 @@ class Ledger:
                 return work(conn)
 
         tries = Retrying(
-            retry=retry_if_exception(_is_blip), stop=stop_after_attempt(3), wait=wait_exponential_jitter(0.05, 0.5), reraise=True
+            retry=retry_if_exception(_is_blip),
+            stop=stop_after_attempt(3),
+            wait=wait_exponential_jitter(multiplier=0.05, max=0.5),
+            reraise=True,
         )
         try:
             return tries(once)

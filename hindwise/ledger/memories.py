@@ -19,6 +19,7 @@ LIFECYCLE = (
     "confidence",
     "valid_from",
     "valid_to",
+    "said_at",
     "closed_at",
     "close_reason",
     "version",

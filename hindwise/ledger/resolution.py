@@ -6,7 +6,6 @@ Deciding is `hindwise.resolve`; here is only what carries it out. Called twice f
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import Connection, func, select, update
 
@@ -57,13 +56,14 @@ class Resolution:
         replaces: earlier reflections of the same episode; what they concluded is superseded, unless the new drafts say it again.
         """
         old = self._written_by(replaces)
-        names = sorted({p.space for p in placements} | {memory.space for memory, _ in old} | set(also_lock))
+        confirmed = [memory for memory, _ in self._confirmed_by(replaces)]
+        names = sorted({p.space for p in placements} | {m.space for m, _ in old} | {m.space for m in confirmed} | set(also_lock))
         if not names:
             return []
         self._spaces = spaces.lock(self.conn, self.tenant_id, names, self.epochs)
         old = self._written_by(replaces)
-        for reflection_id in replaces:
-            self._withdraw_evidence(reflection_id)
+        for memory, space_no in self._confirmed_by(replaces):
+            self._withdraw(memory, space_no, replaces, replaces_why)
         decisions: list[Decision] = []
         kept: set[str] = set()
         for placement in placements:
@@ -75,9 +75,15 @@ class Resolution:
             else:
                 decisions.append(self._place(placement))
         written = {d.memory_id for d in decisions if d.memory_id}
-        for memory, space_no in old:
-            if memory.id not in kept and memory.status in LIVE:
-                self._replace(memory, space_no, replaces_why, written)
+        for memory, _ in old:
+            # Read anew: a draft of this very resolution may have closed it.
+            current, space_no = rows.load(self.conn, self.tenant_id, memory.id)
+            if memory.id in kept or current.status not in LIVE:
+                continue
+            if self._others_say_so(current.id, replaces):
+                self._withdraw(current, space_no, replaces, replaces_why)
+            else:
+                self._replace(current, space_no, replaces_why, written)
         for space_no, ids in self._dirty.items():
             outbox.mark_dirty(self.conn, space_no, sorted(ids), spaces.bump(self.conn, space_no), self.now)
         return decisions
@@ -118,7 +124,7 @@ class Resolution:
         if plan.action == "complementary":
             return decision
         if plan.action == "agree":
-            self._agree(known[plan.target], draft, space_no)
+            self._agree(known[plan.target], draft, space_no, valid_from)
             return decision.model_copy(update={"memory_id": plan.target, "touched": (plan.target,)})
         if plan.action == "retract":
             target = known[plan.target]
@@ -153,7 +159,7 @@ class Resolution:
             head=not late and draft.kind in SLOTTED and slot_key(draft) is not None,
             confidence=draft.confidence,
             valid_from=valid_from,
-            valid_to=known[plan.successor].valid_from if late else None,
+            valid_to=_end_of_late(known[plan.successor], valid_from) if late else None,
             recorded_at=self.now,
             closed_at=self.now if late else None,
             close_reason=plan.reason if late else "",
@@ -164,19 +170,14 @@ class Resolution:
         due = due_dates(memory, self.rules)
         return memory.model_copy(update={"review_at": due.review_at, "expires_at": due.expires_at})
 
-    def _agree(self, target: Memory, draft: Draft, space_no: int) -> None:
+    def _agree(self, target: Memory, draft: Draft, space_no: int, said_at: datetime) -> None:
         """Another episode says the same: evidence +1. Repetition within one episode is not evidence."""
         episodes = {item.episode_id for item in draft.evidence}
-        had = set(
-            self.conn.execute(
-                select(evidence.c.episode_id).where(evidence.c.memory_id == target.id, evidence.c.withdrawn_at.is_(None))
-            ).scalars()
-        )
+        standing = select(evidence.c.episode_id).where(evidence.c.memory_id == target.id, evidence.c.withdrawn_at.is_(None))
+        had = set(self.conn.execute(standing).scalars())
         if not episodes or episodes <= had:
             return
         changes.add_evidence(self.conn, target.id, draft.evidence, self.reflection_id)
-        confidence = min(0.99, target.confidence + (1 - target.confidence) * 0.25)
-        values: dict[str, Any] = {"evidence_count": target.evidence_count + 1, "confidence": confidence}
         due = due_dates(target.model_copy(update={"recorded_at": self.now}), self.rules)
         changes.change(
             self.conn,
@@ -185,40 +186,52 @@ class Resolution:
             action="agreed",
             why="another task says the same",
             at=self.now,
+            said_at=max(said_at, target.said_at or target.valid_from),
+            evidence_count=target.evidence_count + 1,
+            confidence=min(0.99, target.confidence + (1 - target.confidence) * 0.25),
             review_at=due.review_at,
             expires_at=due.expires_at,
-            **values,
         )
         self._touch(space_no, target.id)
 
-    def _withdraw_evidence(self, reflection_id: str) -> None:
-        """What a replaced reflection confirmed elsewhere loses that confirmation."""
+    def _confirmed_by(self, replaced: Sequence[str]) -> list[tuple[Memory, int]]:
+        """Memories of others that a replaced reflection confirmed."""
+        if not replaced:
+            return []
         query = (
             select(evidence.c.memory_id)
             .join(memories, memories.c.id == evidence.c.memory_id)
-            .where(evidence.c.reflection_id == reflection_id, memories.c.reflection_id != reflection_id, evidence.c.withdrawn_at.is_(None))
-        )
-        for memory_id in sorted(set(self.conn.execute(query).scalars())):
-            memory, space_no = rows.load(self.conn, self.tenant_id, memory_id)
-            changes.change(
-                self.conn,
-                memory,
-                actor=self.actor,
-                action="evidence-withdrawn",
-                why="the task's outcome was corrected",
-                at=self.now,
-                evidence_count=max(0, memory.evidence_count - 1),
+            .where(
+                evidence.c.reflection_id.in_(list(replaced)),
+                memories.c.reflection_id.not_in(list(replaced)),
+                evidence.c.withdrawn_at.is_(None),
             )
-            self._touch(space_no, memory_id)
+        )
+        return [rows.load(self.conn, self.tenant_id, memory_id) for memory_id in sorted(set(self.conn.execute(query).scalars()))]
+
+    def _others_say_so(self, memory_id: str, replaced: Sequence[str]) -> bool:
+        query = select(func.count()).where(
+            evidence.c.memory_id == memory_id, evidence.c.withdrawn_at.is_(None), evidence.c.reflection_id.not_in(list(replaced))
+        )
+        return bool(self.conn.execute(query).scalar_one())
+
+    def _withdraw(self, memory: Memory, space_no: int, replaced: Sequence[str], why: str) -> None:
+        """What others say too stays, without the replaced reflection's confirmation."""
+        changes.change(
+            self.conn,
+            memory,
+            actor=self.actor,
+            action="evidence-withdrawn",
+            why=why,
+            at=self.now,
+            evidence_count=max(1, memory.evidence_count - 1),
+        )
         self.conn.execute(
             update(evidence)
-            .where(
-                evidence.c.reflection_id == reflection_id,
-                evidence.c.withdrawn_at.is_(None),
-                evidence.c.memory_id.not_in(select(memories.c.id).where(memories.c.reflection_id == reflection_id)),
-            )
+            .where(evidence.c.memory_id == memory.id, evidence.c.reflection_id.in_(list(replaced)), evidence.c.withdrawn_at.is_(None))
             .values(withdrawn_at=self.now)
         )
+        self._touch(space_no, memory.id)
 
     def _replace(self, memory: Memory, space_no: int, why: str, written: set[str]) -> None:
         """Close what the replaced reflection taught; what it had closed itself comes back, unless something newer stands there."""
@@ -271,3 +284,8 @@ class Resolution:
 
     def _touch(self, space_no: int, memory_id: str) -> None:
         self._dirty.setdefault(space_no, set()).add(memory_id)
+
+
+def _end_of_late(successor: Memory, valid_from: datetime) -> datetime:
+    """Until when a late fact held: until what followed began, or was said again after it."""
+    return successor.valid_from if successor.valid_from > valid_from else (successor.said_at or valid_from)

@@ -222,6 +222,7 @@ memories = Table(
     Column("confidence", Float, nullable=False),
     Column("valid_from", Utc, nullable=False),
     Column("valid_to", Utc),
+    Column("said_at", Utc),
     Column("recorded_at", Utc, nullable=False),
     Column("closed_at", Utc),
     Column("close_reason", String(500), nullable=False),

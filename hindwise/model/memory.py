@@ -137,6 +137,8 @@ class Memory(Words):
     confidence: float = Field(default=0.7, ge=0.0, le=1.0)
     valid_from: datetime
     valid_to: datetime | None = None
+    said_at: datetime | None = None
+    """Latest world time at which it was said; None = at `valid_from`. What is older than this never closes it."""
     recorded_at: datetime
     closed_at: datetime | None = None
     close_reason: str = ""

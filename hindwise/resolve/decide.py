@@ -49,8 +49,8 @@ def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory]) -> Plan
         return Plan("add", "new in its slot", version=version)
     if same_value(draft, head):
         return Plan("agree", "the same value was known", target=head.id)
-    if valid_from < head.valid_from:
-        return _late(draft, valid_from, slot, version)
+    if valid_from < (head.said_at or head.valid_from):
+        return _late(draft, valid_from, slot, head, version)
     return Plan("supersede", f"changed: {_short(head)} -> {_short(draft)}", target=head.id, version=version)
 
 
@@ -62,11 +62,11 @@ def _retract(draft: Draft, head: Memory | None, version: int) -> Plan:
     return Plan("retract", f"taken back, it was never true: {_short(head)}", target=head.id, version=version)
 
 
-def _late(draft: Draft, valid_from: datetime, slot: Sequence[Memory], version: int) -> Plan:
+def _late(draft: Draft, valid_from: datetime, slot: Sequence[Memory], head: Memory, version: int) -> Plan:
     kept = [m for m in slot if m.status in {Status.SUPERSEDED, *LIVE}]
     if twin := next((m for m in kept if same_value(draft, m) and m.valid_from <= valid_from), None):
         return Plan("agree", "an earlier value that was known", target=twin.id)
-    later = min((m for m in kept if m.valid_from > valid_from), key=lambda m: (m.valid_from, m.version))
+    later = min((m for m in kept if m.valid_from > valid_from), key=lambda m: (m.valid_from, m.version), default=head)
     return Plan("late", f"older than what is known: {_short(later)}", successor=later.id, version=version)
 
 

@@ -275,6 +275,7 @@ def upgrade() -> None:
         sa.Column("confidence", sa.Float(), nullable=False),
         sa.Column("valid_from", sa.BigInteger(), nullable=False),
         sa.Column("valid_to", sa.BigInteger(), nullable=True),
+        sa.Column("said_at", sa.BigInteger(), nullable=True),
         sa.Column("recorded_at", sa.BigInteger(), nullable=False),
         sa.Column("closed_at", sa.BigInteger(), nullable=True),
         sa.Column("close_reason", sa.String(length=500), nullable=False),
