@@ -8,6 +8,7 @@ and call names are kept (`verdict.py`).
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,14 +23,19 @@ CHANGED_TASKS = (1, 11, 13)
 
 def vendored(run: dict[str, Any]) -> dict[str, Any]:
     """Return what is kept of a run: its transcript, its reward and the verdict in words."""
-    from verdict import judge, verdict_note
+    from verdict import verdict_note
 
     succeeded = run["reward"] == 1.0
     # Two ways can lead to the same database, so a rewarded run is right whatever its calls were.
     note = "The final database is as expected." if succeeded else verdict_note(run["messages"], run["expected_actions"])
-    decisive = () if succeeded else judge(run["messages"], run["expected_actions"]).decisive()
     kept = {key: run[key] for key in ("run_id", "task_id", "trial", "reward", "user_id")}
-    return {**kept, "verdict": note, "decisive": list(decisive), "messages": run["messages"]}
+    return {**kept, "verdict": note, "decisive": [] if succeeded else calls_named(note), "messages": run["messages"]}
+
+
+def calls_named(note: str) -> list[str]:
+    """Return the calls of a verdict such as `missing: a, b; other arguments: c(x, y)`, each once, in order."""
+    lists = (part.split(": ", 1)[1] for part in re.sub(r"\([^)]*\)", "", note).split("; ") if ": " in part)
+    return list(dict.fromkeys(name for names in lists for name in names.split(", ")))
 
 
 def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
