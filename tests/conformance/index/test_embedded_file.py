@@ -48,7 +48,7 @@ async def test_a_file_that_vanished_is_not_healthy(tmp_path):
     await index.health()
     for file in tmp_path.iterdir():
         file.unlink()
-    with pytest.raises(IndexUnavailable, match="gone|unable to open"):
+    with pytest.raises(IndexUnavailable, match=r"gone|unable to open"):
         await index.health()
     await index.close()
 
