@@ -239,7 +239,8 @@ def answer_for(prompt: str) -> dict[str, Any]:
     """A valid answer: one lesson and the event, grounded in a turn of the prompt, in its language. No particulars in the lesson."""
     turns = turns_in(prompt)
     chinese = "现在用简体中文作答" in prompt
-    number, _, text = next((turn for turn in reversed(turns) if turn[2].strip()), (1, "user", ""))
+    spoken = [turn for turn in reversed(turns) if turn[1] != "web" and turn[2].strip()] or [(1, "user", "")]
+    number, _, text = next((turn for turn in spoken if len(turn[2].strip()) >= 8), spoken[0])
     quote = text.strip().splitlines()[0][:80].strip() if text.strip() else ""
     tools = list(dict.fromkeys(_CALL.findall("\n".join(text for _, origin, text in turns if origin == "agent"))))[:1]
     tool = tools[0] if tools else ("工具" if chinese else "a tool")

@@ -102,6 +102,11 @@ class ChatEndpoint:
             raise ModelRefused("LLM_MODEL is empty: name the model, or set HINDWISE_REFLECTOR=rules")
         if not self._configured:
             raise ModelRefused("LLM_MODEL is set, but neither LLM_BASE_URL nor LLM_API_KEY: set the endpoint, its key, or both")
+        if not _is_http(self.base_url):
+            raise ModelRefused("LLM_BASE_URL is no URL: it begins with http:// or https:// and usually ends in /v1")
+        key = self._key.get_secret_value()
+        if not (key.isascii() and key.isprintable() and key == key.strip()):
+            raise ModelRefused("LLM_API_KEY holds blanks at its ends, line breaks or non-ASCII characters: copy it again")
 
     async def _connect(self) -> "openai.AsyncOpenAI":
         async with self._connecting:
@@ -147,6 +152,14 @@ class ChatEndpoint:
         """Host and port, never credentials or paths."""
         parts = urlsplit(self.base_url)
         return f"{parts.hostname or 'LLM_BASE_URL'}{f':{parts.port}' if parts.port else ''}"
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # a port or an address that is none
+        return False
 
 
 def _request(

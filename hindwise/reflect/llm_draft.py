@@ -9,7 +9,10 @@ from hindwise.model.turn import Origin
 from hindwise.reflect.llm_prompt import Question
 from hindwise.reflect.llm_schema import AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm
 from hindwise.reflect.slots import ATTRIBUTES, VALUES_ZH, Slot, slot_of
+from hindwise.reflect.transcript import without_briefs
+from hindwise.safety.masking import mask
 from hindwise.safety.origin import TRUST, trust_of
+from hindwise.text.clean import clean, nfkc, one_line
 from hindwise.text.language import Language
 
 _EVENT_QUOTE_CHARS = 120
@@ -50,10 +53,15 @@ def _check_numbers(form: AnswerForm, asked: Question) -> None:
 def _evidence(entry: CitedForm, episode: Episode, asked: Question) -> tuple[Evidence, ...]:
     """One for each turn; the quote goes to the turn that holds it, else to the first. That one stands first."""
     numbers = list(dict.fromkeys(entry.turns))
-    holder = next((n for n in numbers if entry.quote and entry.quote in asked.shown[n].turn.text()), numbers[0])
+    wanted = _fold(entry.quote)
+    holder = next((n for n in numbers if wanted and wanted in _fold(asked.shown[n].turn.text())), numbers[0])
     ordered = [holder, *(n for n in numbers if n != holder)]
     turns = [(asked.shown[n].turn, entry.quote if n == holder else "") for n in ordered]
     return tuple(Evidence(episode_id=episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=quote) for turn, quote in turns)
+
+
+def _fold(text: str) -> str:
+    return one_line(nfkc(text))
 
 
 def _belief(evidence: Sequence[Evidence], asked: Question) -> tuple[Origin, float]:
@@ -133,17 +141,19 @@ def _item(item: ItemForm, form: AnswerForm, episode: Episode, asked: Question) -
 
 
 def _agreement(agreed: AgreedForm, episode: Episode, asked: Question) -> Draft:
-    """The known item's own words with this episode's evidence: agreeing adds no words."""
+    """The known item's own words with this episode's evidence: agreeing adds no words. Tools that this episode did not use are left out."""
     memory = asked.known[agreed.known]
     words = {name: getattr(memory, name) for name in Draft.model_fields if name in type(memory).model_fields}
     evidence = _evidence(agreed, episode, asked)
+    used = {call.name for turn in episode.turns for call in turn.tool_calls} | {turn.name for turn in episode.turns if turn.role == "tool"}
+    words["tools"] = tuple(tool for tool in memory.tools if tool in used)
     return Draft(**(words | {"evidence": evidence, "valid_from": None, "agrees_with": memory.id}))
 
 
 def _event(form: AnswerForm, retrospective: Retrospective, episode: Episode, asked: Question) -> Draft:
     """What happened, in one line, with the end of the transcript as evidence: code quotes it, so it is always true."""
-    last = next((shown.turn for _, shown in sorted(asked.shown.items(), reverse=True) if shown.turn.content.strip()), None)
-    quote = last.content.strip()[:_EVENT_QUOTE_CHARS].strip() if last else ""
+    last = next((shown.turn for _, shown in sorted(asked.shown.items(), reverse=True) if without_briefs(shown.turn.content)), None)
+    quote = mask(without_briefs(clean(last.content))).text.strip()[:_EVENT_QUOTE_CHARS].strip() if last else ""
     return Draft(
         kind=Kind.EVENT,
         conclusion=form.event,

@@ -14,12 +14,14 @@ from importlib.resources import files
 from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import Memory
 from hindwise.model.reflection import Complaint
+from hindwise.model.turn import Turn
 from hindwise.reflect.base import Known
 from hindwise.reflect.llm_schema import form_sketch
 from hindwise.reflect.llm_window import Gap, Piece, ShownTurn, cost_of, fit, window
+from hindwise.reflect.transcript import language_of_episode, without_briefs
 from hindwise.safety.masking import mask
-from hindwise.text.clean import one_line
-from hindwise.text.language import Language, language_of
+from hindwise.text.clean import clean, one_line
+from hindwise.text.language import Language
 from hindwise.text.token_budget import count_tokens
 
 PROMPT_VERSION = "1"
@@ -59,11 +61,11 @@ class Question:
 
 def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Question:
     """Build the question for one episode. The same input gives the same bytes."""
-    texts = [mask(turn.text()).text for turn in episode.turns]
+    texts = [words_of(turn) for turn in episode.turns]
     whole = sum(cost_of(turn, text) for turn, text in zip(episode.turns, texts, strict=True))
-    lang = transcript_language(episode)
+    lang = language_of_episode(episode)
     pieces = window(episode.turns, texts, TRANSCRIPT_BUDGET)
-    numbered = _nearest(known.memories, int(min(250 + 0.05 * whole, 800)))
+    numbered = _nearest([memory for memory in known.memories if memory.language == lang], int(min(250 + 0.05 * whole, 800)))
     earlier = _contrast(episode, known, int(min(100 + 0.15 * whole, 1_200)))
     data = {
         "task": _task(episode),
@@ -89,10 +91,9 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
     )
 
 
-def transcript_language(episode: Episode) -> Language:
-    """The language people speak in it: tool output does not count unless there is nothing else."""
-    said = [turn.content for turn in episode.turns if turn.role in ("user", "assistant") and turn.content]
-    return language_of("\n".join([episode.goal, *(said or [turn.content for turn in episode.turns])]))
+def words_of(turn: Turn) -> str:
+    """What a model is shown of a turn: masked, and without briefs of ours, so that nothing told is learned again."""
+    return mask(turn.model_copy(update={"content": without_briefs(clean(turn.content))}).text()).text
 
 
 @cache
@@ -160,14 +161,14 @@ def _task(episode: Episode) -> str:
     if outcome.score is not None:
         lines.append(f"score: {outcome.score:g}")
     if outcome.note:
-        lines.append(f"note: {fit(mask(outcome.note).text, NOTE_TOKENS)}")
+        lines.append(f"note: {fit(mask(clean(outcome.note)).text, NOTE_TOKENS)}")
     if episode.goal:
-        lines.append(f"goal: {fit(mask(episode.goal).text, GOAL_TOKENS)}")
+        lines.append(f"goal: {fit(mask(clean(episode.goal)).text, GOAL_TOKENS)}")
     return "\n".join(lines)
 
 
 def _nearest(memories: Sequence[Memory], budget: int) -> dict[int, Memory]:
-    """The nearest known items that fit, numbered from 1."""
+    """The nearest known items that fit, numbered from 1. In the transcript's language only: an answer in two would be refused."""
     numbered: dict[int, Memory] = {}
     for memory in memories[:MAX_KNOWN]:
         budget -= count_tokens(_known_line(memory)) + _ENTRY_TOKENS
@@ -199,5 +200,5 @@ def _attempt(other: Episode, budget: int) -> str:
     last = next((turn.content for turn in reversed(other.turns) if turn.content), "")
     lines = [f"outcome: {other.outcome.status} (says: {other.outcome.source})", f"calls: {', '.join(calls) or 'none'}"]
     lines += [f"note: {other.outcome.note}"] if other.outcome.note else []
-    text = mask("\n".join([*lines, f"last words: {last}"])).text
+    text = mask(clean("\n".join([*lines, f"last words: {last}"]))).text
     return fit(text, budget)

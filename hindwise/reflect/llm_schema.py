@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from hindwise.errors import AnswerUnusable
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, MAX_SNIPPET_CHARS
+from hindwise.text.clean import clean, one_line
 
 MAX_LESSONS = 3
 MAX_ITEMS = 8
@@ -25,12 +26,17 @@ def _lower(value: object) -> object:
 
 
 def _one_line(value: object) -> object:
-    return " ".join(value.split()) if isinstance(value, str) else value
+    return one_line(value) if isinstance(value, str) else value
+
+
+def _clean(value: object) -> object:
+    """Without what no database keeps, such as NUL and half a surrogate pair: JSON lets both through."""
+    return clean(value) if isinstance(value, str) else value
 
 
 def _quote(value: object) -> object:
     """A prefix of a true quote is a true quote, so a long one is cut, not refused."""
-    return value.strip()[:MAX_SNIPPET_CHARS] if isinstance(value, str) else value
+    return clean(value).strip()[:MAX_SNIPPET_CHARS] if isinstance(value, str) else value
 
 
 def _many(value: object) -> object:
@@ -55,7 +61,7 @@ def _day(value: object) -> object:
 Line = Annotated[str, BeforeValidator(_one_line), Field(min_length=1, max_length=MAX_CONCLUSION_CHARS)]
 Short = Annotated[str, BeforeValidator(_one_line), Field(max_length=200)]
 Text = Annotated[str, BeforeValidator(_one_line), Field(max_length=500)]
-Part = Annotated[str, Field(max_length=2_000)]
+Part = Annotated[str, BeforeValidator(_clean), Field(max_length=2_000)]
 Quote = Annotated[str, BeforeValidator(_quote)]
 Names = Annotated[list[Short], BeforeValidator(_many), Field(max_length=20)]
 TurnNumbers = Annotated[list[int], BeforeValidator(_many), Field(min_length=1, max_length=20)]

@@ -65,3 +65,13 @@ def known_memory(conclusion: str, kind: Kind = Kind.LESSON, id: str = "11111111-
 def reflector(url: str, *, model: str = "fake-model", key: str = "sk-test-1234567890", timeout_s: float = 5.0) -> LlmReflector:
     """A reflector that asks `url`; settings from here alone."""
     return LlmReflector(Settings(_env_file=None, llm_base_url=url, llm_model=model, llm_api_key=key, llm_timeout_s=timeout_s))
+
+
+def real_run(row: dict) -> Episode:
+    """One run of tau_airline.jsonl as an episode; what the agent never saw stays out."""
+    return episode(
+        *[
+            (message["role"], message.get("content") or "", *[call["function"]["name"] for call in message.get("tool_calls", [])[:1]])
+            for message in row["messages"]
+        ]
+    )

@@ -135,6 +135,29 @@ async def test_missing_settings_are_named_before_anything_is_sent():
 
 
 @pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"url": "localhost:8000/v1"}, "LLM_BASE_URL"),
+        ({"url": "http://[::1/v1"}, "LLM_BASE_URL"),
+        ({"url": "http://127.0.0.1:99999/v1"}, "LLM_BASE_URL"),
+        ({"url": "http://127.0.0.1:9/v1", "key": "sk-\u5bc6\u94a5"}, "LLM_API_KEY"),
+        ({"url": "http://127.0.0.1:9/v1", "key": "sk-1\n"}, "LLM_API_KEY"),
+    ],
+)
+async def test_settings_that_cannot_work_are_named_and_never_shown(settings, name):
+    asker = reflector(**settings)
+    with pytest.raises(ModelRefused, match=name) as caught:
+        await asker.reflect(episode(), Known())
+    assert "sk-" not in str(caught.value)
+    await asker.close()
+
+
+async def test_half_a_surrogate_pair_in_a_turn_does_no_harm():
+    async with FakeLlm() as llm:
+        assert (await _ask(llm, (*EN, ("user", "broken \ud83d emoji \x00 here")))).drafts
+
+
+@pytest.mark.parametrize(
     ("behaviour", "complaint"),
     [
         ("half_json", "cut"),
