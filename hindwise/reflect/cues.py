@@ -7,7 +7,8 @@ FILLER = re.compile(
     r"|thx|got it|sounds good|great"
     r"|cool|nice|perfect|hi|hello|hey|hi there|hmm+|let me see|one moment|please|bye|goodbye|continue|go on|done|are you (?:around"
     r"|there)|"
-    r"好的?|谢谢你?|多谢|嗯+|收到|明白了?|知道了|哈+|在吗|你好|您好|是的?|对的?|可以|行|没问题|继续|再见|辛苦了|了解)(?:[\s,，.。!！?？~]+(?:ok(?:ay)?|thanks?(?: you)?|"
+    r"好的?|谢谢你?|多谢|嗯+|收到|明白了?|知道了|哈+|在吗|你好|您好|是的?|对的?|可以|行|没问题|继续|再见|辛苦了"
+    r"|了解)(?:[\s,，.。!！?？~]+(?:ok(?:ay)?|thanks?(?: you)?|"
     r"sounds good|got it|are you (?:around|there)|there|明白了?|谢谢|好的?|那就好))*\W*"
 )
 """Matches a whole turn (fullmatch) that says nothing."""
@@ -26,7 +27,8 @@ COMPLAINT = re.compile(
     r"|got it wrong)"
     r"|\bnot what i (?:asked|wanted|meant)|\b(?:i'?m|i am) (?:very |really |so )?(?:disappointed|frustrated|unhappy|upset)"
     r"|\bwaste of time\b|\bgive up\b"
-    r"|还是(?:不行|不对|不能|没有|报错|错|失败|老样子)|不对|错了|不是我要的|不是我想要|没用|不好使|你(?:没|忘|漏|搞错|理解错)|太差|失望|不满意|算了|投诉|白费|又(?:崩|错|失败)了"
+    r"|还是(?:不行|不对|不能|没有|报错|错|失败|老样子)|不对|错了|不是我要的|不是我想要|没用|不好使|你(?:没|忘|漏|搞错|理解错)|太差"
+    r"|失望|不满意|算了|投诉|白费|又(?:崩|错|失败)了"
 )
 HAND_OVER = re.compile(
     r"(?i)transfer(?:red|ring)?\b.{0,40}\b(?:human|agent|representative|specialist|support|colleague)|escalat(?:e|ed|ing)\b"
@@ -45,7 +47,8 @@ GIVEN_UP = re.compile(
 FINISHED = re.compile(
     r"(?i)\b(?:has been|have been|is|was|successfully) (?:\w+ ){0,2}(?:completed?|finished|booked|cancell?ed|updated|sent|created"
     r"|deployed|submitted|done)"
-    r"|\ball tests pass|\b(?:done|finished|completed)[.!]|已(?:经)?(?:成功)?(?:完成|提交|更新|取消|预订|发送|部署|处理好|创建|修复)|(?:全部|任务)完成"
+    r"|\ball tests pass|\b(?:done|finished|completed)[.!]|已(?:经)?(?:成功)?(?:完成|提交|更新|取消|预订|发送|部署|处理好|创建|修复)"
+    r"|(?:全部|任务)完成"
 )
 
 CORRECTION = re.compile(
@@ -57,12 +60,14 @@ CORRECTION = re.compile(
 RETRACTION = re.compile(
     r"(?i)\bforget what i said|\bscratch that\b|\bdelete that\b|\bthat was wrong\b|\bi (?:mixed|misread|misspoke|was wrong"
     r"|was (?:only )?joking)"
-    r"|\bwas never true\b|\ball along\b|\bi never (?:said|had)\b|说错了|弄混了|看错了?表?|记错人?了|那条(?:不对|删掉)|当时是开玩笑|从来没有?这回事|写反了"
+    r"|\bwas never true\b|\ball along\b|\bi never (?:said|had)\b|说错了|弄混了|看错了?表?|记错人?了|那条(?:不对|删掉)|当时是开玩笑"
+    r"|从来没有?这回事|写反了"
 )
 CHANGE = re.compile(
     r"(?i)\bfrom now on\b|\bfrom today\b|\bgoing forward\b|\bactually\b|\bchanged my mind\b|\binstead\b|\bno longer\b|\bany ?more\b"
     r"|\bthese days\b"
-    r"|\bin future\b|\bin the future\b|\bhenceforth\b|\bwould rather\b|以后|从今(?:天|往后|以后)起?|今后|改成|改为|改主意|不再|还是.{0,8}吧|现在(?:只|都|改)|往后|下次"
+    r"|\bin future\b|\bin the future\b|\bhenceforth\b|\bwould rather\b|以后|从今(?:天|往后|以后)起?|今后|改成|改为|改主意|不再"
+    r"|还是.{0,8}吧|现在(?:只|都|改)|往后|下次"
 )
 STANDING = re.compile(
     r"(?i)\bfrom now on\b|\bfrom today\b|\bgoing forward\b|\bhenceforth\b|\bin (?:the )?future\b|\bby default\b|\bnext time\b"
@@ -72,7 +77,9 @@ STANDING = re.compile(
     r"|\byou (?:should|must|can) (?:always|never)\b|\b(?:don'?t|do not) ever\b|\bi (?:want|need) you to (?:always|never)\b"
     r"|^\W*remember\b(?! when)"
     r"|^\W*(?:please )?stop \w+ing\b|\b(?:don'?t|do not) (?:\w+ ){1,8}(?:again|any ?more)\b|\bour api (?:also )?needs\b|^\W*for every\b"
-    r"|\bin all (?:further|future)\b|(?<![完了之过])以后|今后|从今(?:天|往后|以后)起?|一律|每次都?|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下次也?|往后|一定要?(?:先)?|默认(?:用|都|情况)|都按这个来"
+    r"|\bin all (?:further|future)\b|(?<![完了之过])以后|今后|从今(?:天|往后|以后)起?|一律|每次都?|总是|永远|别再|不要再|再也不要"
+    r"|请?记住|务必|必须|下次也?|往后|一定要?(?:先)?"
+    r"|默认(?:用|都|情况)|都按这个来"
 )
 UNFINISHED = re.compile(
     r"(?i)\bstill (?:need|have) to\b|\bremind me\b|\bto-?do\b|\bhaven'?t (?:\w+ ){0,3}(?:yet|finished|done)\b|\bnot (?:done"
@@ -88,7 +95,8 @@ HYPOTHETICAL = re.compile(
     r"|如果我|假设|要是我|万一|假如|倘若|说不定|也许哪天|可能哪天"
 )
 JOKE = re.compile(
-    r"(?i)\bhaha+|\bjust kidding\b|\bjk\b|\blol\b|\bqueen of the moon\b|\boh great,|\bexactly what i love\b|哈哈|开玩笑|上辈子|我可太|饿得能吃下"
+    r"(?i)\bhaha+|\bjust kidding\b|\bjk\b|\blol\b|\bqueen of the moon\b|\boh great,|\bexactly what i love\b|哈哈|开玩笑|上辈子|我可太"
+    r"|饿得能吃下"
 )
 PAST = re.compile(r"(?i)\bback in \d{4}\b|\bused to\b|\bwhen i was\b|\bpreviously\b|\bformerly\b|那会儿|以前(?!的)|当年|曾经|小时候")
 QUOTED = re.compile(r"[\"“”「『][^\"“”」』]{0,500}[\"“”」』]")

@@ -70,7 +70,7 @@ def task_key(episode: Episode) -> str:
 
 
 def quote(turn: Turn, wanted: str = "") -> str:
-    """Return a piece of the turn to stand as evidence: the line with `wanted`, else its beginning; at most 200 characters, word for word."""
+    """Return a piece of the turn as evidence: the line with `wanted`, else its beginning; at most 200 characters, word for word."""
     text = turn.text()
     start = max(0, text.find(wanted)) if wanted else 0
     end = text.find("\n", start)

@@ -50,7 +50,7 @@ def recoveries(run: Read) -> list[Draft]:
 
 
 def _fixed_by(steps: Sequence[Step], position: int) -> Step | None:
-    """The call that did what the failed one should: the same tool later, else another that changes something with a shared argument value."""
+    """The call that did what the failed one should: the same tool later, else one of its sort with a shared argument value."""
     failed = steps[position]
     for later in steps[position + 1 :]:
         if later.worked and later.name == failed.name:
@@ -86,8 +86,18 @@ def changed_arguments(before: dict[str, Any], after: dict[str, Any]) -> list[str
     return [name for name in (*after, *(n for n in before if n not in after)) if before.get(name) != after.get(name)]
 
 
-def kind_of_value(value: Any) -> str:
-    """What sort of value it is, where that can be told without telling the value: `credit_card` of `credit_card_4421486`, `economy`."""
+_OF_PEOPLE = re.compile(
+    r"(?i)(?:user|customer|employee|patient|member|contact|person|passenger|owner)s?(?:_id)?$|.*name$|.*mail.*|.*phone.*|.*address.*"
+)
+
+
+def kind_of_value(name: str, value: Any) -> str:
+    """What sort of value an argument has, where that tells no secret: `credit_card` of `credit_card_4421486`, `economy`.
+
+    Empty for arguments that name people.
+    """
+    if _OF_PEOPLE.match(name):
+        return ""
     if isinstance(value, str):
         prefix = re.fullmatch(r"([a-z]+(?:_[a-z]+)*)_\d+", value)
         if prefix:
@@ -95,13 +105,13 @@ def kind_of_value(value: Any) -> str:
         if re.fullmatch(r"[a-z][a-z_ ]{2,19}", value) and not personal_data(value):
             return value
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        kinds = [kind for item in value for kind in (kind_of_value(item.get(k)) for k in item if k.endswith(("_id", "type"))) if kind]
+        kinds = [kind for item in value for kind in (kind_of_value(k, item.get(k)) for k in item if k.endswith(("_id", "type"))) if kind]
         return "+".join(dict.fromkeys(kinds))
     return ""
 
 
 def _argument(run: Read, name: str, before: Any, after: Any) -> str:
-    old, new = kind_of_value(before), kind_of_value(after)
+    old, new = kind_of_value(name, before), kind_of_value(name, after)
     if old and new and old != new:
         return run.say(f"{name} from {old} to {new}", f"{name}（{old} → {new}）")
     if before is None:
@@ -126,9 +136,7 @@ def dead_ends(run: Read) -> list[Draft]:
             )
         else:
             action = f'make sure before {step.name} that "{told}" cannot happen'
-            because = (
-                f"{len(tries)} tries failed and the run ended in {run.ended}" if len(tries) > 1 else f"it ended the run in {run.ended}"
-            )
+            because = f"{len(tries)} tries ended in {run.ended}" if len(tries) > 1 else f"it ended in {run.ended}"
         found[step.name, told] = lesson(
             run,
             LessonType.PITFALL,
@@ -179,7 +187,7 @@ def loops(run: Read) -> Iterator[Draft]:
 
 
 def strategy(run: Read) -> Draft | None:
-    """Return what led to success: the calls that changed something, in order, with what was read before them; or that nothing was changed."""
+    """Return what led to success: the calls that changed something, in order, after what was read; or that nothing was changed."""
     if not run.succeeded or not run.steps:
         return None
     decisive, names = call_names(run.decisive), call_names(s for s in run.steps if s.worked)
@@ -190,11 +198,11 @@ def strategy(run: Read) -> Draft | None:
         arguments = _told_arguments(run)
         order = chain([*before[-2:], *decisive], at_most=5)
         action = run.say(f"do {order}{arguments}", f"依次执行 {order}{arguments}")
-        because = run.say("this order ended in success", "按此顺序任务成功")
+        because = run.say("that ended in success", "按此顺序任务成功")
         key = run.decisive
     else:
         action = run.say(f"change nothing after {chain(names[-2:])}", f"查询 {chain(names[-2:])} 后不做任何修改")
-        because = run.say("the run that changed nothing was judged right", "未做修改的处理结果被判定为正确")
+        because = run.say("that ended in success", "这样处理结果正确")
         key = tuple(s for s in run.steps if s.worked)[-1:]
     return lesson(
         run,
@@ -212,5 +220,7 @@ def strategy(run: Read) -> Draft | None:
 
 def _told_arguments(run: Read) -> str:
     """The telling choices of the decisive calls: ` (cabin economy, payment_id gift_card)`; empty where none can be told."""
-    told = {f"{name} {kind}": None for step in run.decisive for name, value in step.arguments.items() if (kind := kind_of_value(value))}
+    told = {
+        f"{name} {kind}": None for step in run.decisive for name, value in step.arguments.items() if (kind := kind_of_value(name, value))
+    }
     return f" ({', '.join(list(told)[:3])})" if told else ""

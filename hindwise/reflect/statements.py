@@ -10,7 +10,8 @@ from typing import NamedTuple
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
 from hindwise.model.turn import Origin
 from hindwise.reflect import cues
-from hindwise.reflect.slots import VALUES_ZH, Slot, scope_of, slot_of, unique_attribute
+from hindwise.reflect.attributes import VALUES_ZH
+from hindwise.reflect.slots import Slot, scope_of, slot_of, unique_attribute
 from hindwise.reflect.transcript import Language
 from hindwise.safety.origin import looks_injected, trust_of
 from hindwise.text.clean import one_line, truncate
@@ -26,7 +27,8 @@ _PREFERENCE = re.compile(
     r"|never) (?:like|drink|eat|want to (?:get|see|receive)|enjoy|fly|use|take)\b"
     r"|\bmy favou?rite\b|\bmy preferred\b|\bi(?:'ve| have) gone off\b|\bi can'?t stand\b|\bi always (?:fly|take|use|sit|order|pay"
     r"|travel|book|eat|drink)\b"
-    r"|我(?:更|最|很|比较|还是|其实|一直|也|现在)?(?:喜欢|爱(?:喝|吃|看|用|坐)|偏好|偏爱|习惯)|我(?:不再|不太|不|最不|从不|再也不)(?:喜欢|爱|想|吃|喝|抽|坐|用|住)|我?(?:最)?(?:讨厌|受不了)"
+    r"|我(?:更|最|很|比较|还是|其实|一直|也|现在)?(?:喜欢|爱(?:喝|吃|看|用|坐)|偏好|偏爱|习惯)|我(?:不再|不太|不|最不|从不"
+    r"|再也不)(?:喜欢|爱|想|吃|喝|抽|坐|用|住)|我?(?:最)?(?:讨厌|受不了)"
     r"|我只(?:喝|吃|坐|住|用|要|看)|我更?想要?(?:靠|坐|住)"
 )
 _FACT = re.compile(
@@ -44,10 +46,13 @@ _FACT = re.compile(
     r"|\b(?:our|the) (?:main |team'?s )?(?:database|team|office|company|budget|stack|repo(?:sitory)?|api|time ?zone|deadline|launch"
     r"|supplier)\b (?:also )?(?:is|are|has|runs|needs|uses|times|allows)\b|\bsince i(?:'m| am) (?:vegan|vegetarian|allergic"
     r"|diabetic|pregnant)"
-    r"|我(?:现在|目前|今年|从今年起|已经)?(?:住在|搬到|搬去|定居)|我家在|我(?:现在|目前)?在.{1,16}(?:上班|工作|任职|就职|做[\u4e00-\u9fff]{2,8})|我叫|我的名字"
+    r"|我(?:现在|目前|今年|从今年起|已经)?(?:住在|搬到|搬去|定居)|我家在|我(?:现在|目前)?在.{1,16}(?:上班|工作|任职|就职"
+    r"|做[\u4e00-\u9fff]{2,8})|我叫|我的名字"
     r"|叫我[\u4e00-\u9fffA-Z]|称呼我|我对.{1,12}过敏|我有(?:糖尿病|高血压|哮喘|.{1,3}个(?:孩子|儿子|女儿))"
-    r"|我是(?:一?[名个位])?[\u4e00-\u9fff]{1,8}(?:师|员|医生|老师|学生|经理|律师|程序员|教授|素食者|独生子)|我的(?:生日|职业|工作|老家|家乡|邮箱|手机|电话|地址|血型|母语|公司|预算)|我(?:妈妈"
-    r"|爸爸|妻子|太太|丈夫|女儿|儿子|孩子|哥哥|姐姐)(?:今年|在|是|对|有|叫)|我们(?:团队|公司|组)(?:一共)?|我(?:吃素|在孕期|怀孕了)|我从今年起|另外我"
+    r"|我是(?:一?[名个位])?[\u4e00-\u9fff]{1,8}(?:师|员|医生|老师|学生|经理|律师|程序员|教授|素食者|独生子)|我的(?:生日|职业|工作"
+    r"|老家|家乡|邮箱|手机|电话|地址|血型|母语|公司|预算)|我(?:妈妈"
+    r"|爸爸|妻子|太太|丈夫|女儿|儿子|孩子|哥哥|姐姐)(?:今年|在|是|对|有|叫)|我们(?:团队|公司|组)(?:一共)?|我(?:吃素|在孕期|怀孕了)"
+    r"|我从今年起|另外我"
 )
 _QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$|多少钱|怎么(?:办|改|样)[？?。]?$")
 _QUESTION_EN = re.compile(r"(?i)^\W*(?:what|which|who|when|where|why|how|can|could|would|do|does|is|are|should)\b")
@@ -131,7 +136,12 @@ _THIRD_EN: tuple[tuple[str, str], ...] = (
     (r"\bI (?:don't|do not)\b", "the user does not"),
     (r"\bI can'?t\b", "the user cannot"),
     (r"\bI have\b", "the user has"),
-    (r"\bI ((?:no longer |never |always |now |also |really |usually |still |only |strongly )*)(prefer|like|love|live|work|hate|enjoy|drink|eat|use|want|need|speak|take|fly|own|run|manage|lead|dislike|pay|get|sit|travel|book|order)\b", r"the user \1\2s"),
+    (
+        r"\bI ((?:no longer |never |always |now |also |really |usually |still |only |strongly )*)"
+        r"(prefer|like|love|live|work|hate|enjoy|drink"
+        r"|eat|use|want|need|speak|take|fly|own|run|manage|lead|dislike|pay|get|sit|travel|book|order|appreciate)\b",
+        r"the user \1\2s",
+    ),
     (r"\bI\b", "the user"),
     (r"\bmyself\b", "the user"),
     (r"\bme\b", "the user"),

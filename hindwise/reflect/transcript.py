@@ -25,7 +25,8 @@ _SIMULATOR_MARK = re.compile(r"\s*###\w+###\s*")
 
 _ERROR_START = re.compile(
     r"(?i)\s*[\[(<\"'*]{0,3}(?:error|exception|traceback|failed|failure|fatal|invalid|denied|forbidden|not found|timeout|timed out"
-    r"|[a-z]+(?:error|exception)\b|http(?:/\d(?:\.\d)?)?[ :]*[45]\d\d|status(?: code)?[ :]+[45]\d\d|错误|失败|异常|报错|出错|超时|无权限|拒绝)"
+    r"|[a-z]+(?:error|exception)\b|http(?:/\d(?:\.\d)?)?[ :]*[45]\d\d|status(?: code)?[ :]+[45]\d\d|错误|失败|异常|报错|出错|超时"
+    r"|无权限|拒绝)"
 )
 _NOT_ERROR = re.compile(r"(?i)\s*(?:errors?|failures?|failed|异常|错误|失败)\s*[:=：]?\s*(?:0|none|null|无|没有)\b|\s*无(?:异常|错误)")
 _ERROR_KEYS = ("error", "errors", "error_message", "errorMessage", "exception", "错误", "错误信息")

@@ -46,13 +46,19 @@ def chain(names: Sequence[str], *, at_most: int = 5) -> str:
 
 
 def when(language: Language, condition: str, action: str, because: str) -> str:
-    """Compose a lesson in at most 160 characters. The reason is shortened first, then the condition; the action stays."""
+    """Compose a lesson in at most 160 characters. What is too long is cut at a word: the condition first, then the action.
+
+    `because` is short by design (at most 60 characters): a lesson without its reason is an order.
+    """
     frame_en, frame_zh = "When {}, {}, because {}.", "当{}时，{}，因为{}。"
     frame = say(language, frame_en, frame_zh)
     room = MAX_CONCLUSION_CHARS - len(frame.format("", "", ""))
-    action = truncate(action, 90)
-    because = truncate(because, max(24, room - len(action) - len(condition)))
-    condition = truncate(condition, max(16, room - len(action) - len(because)))
+    because = truncate(because, 64)
+    condition = _cut(condition, max(28, room - len(action) - len(because)))
+    action = truncate(action, max(24, room - len(because) - len(condition)))
+    condition = _cut(condition, max(16, room - len(action) - len(because)))
+    if condition.count('"') % 2:
+        condition = truncate(condition, len(condition) - 1) + '"'
     return truncate(frame.format(condition, action, because), MAX_CONCLUSION_CHARS)
 
 
@@ -79,7 +85,8 @@ def general_error(error: str, names: Collection[str], language: Language) -> str
 _GREETING = re.compile(
     r"(?i)^(?:(?:hi|hello|hey|bonjour|greetings|good (?:morning|afternoon|evening)|sure|yes|ok(?:ay)?|thanks?(?: you)?"
     r"|thank you so much|well|so"
-    r"|actually|please|great|also|and)(?: there| everyone| team)?\b[!,.:;\s]*|(?:你好|您好|请问|麻烦(?:你|您)?|嗨|好的|谢谢)[!！,，。\s]*)+"
+    r"|actually|please|great|also|and)(?: there| everyone| team)?\b[!,.:;\s]*|(?:你好|您好|请问|麻烦(?:你|您)?|嗨|好的"
+    r"|谢谢)[!！,，。\s]*)+"
 )
 _LEAD = re.compile(
     r"(?i)^(?:i(?:'m| am|’m)? (?:really |also |just |currently )?(?:looking (?:to|for)|hoping (?:to|for)|trying to|planning to"
@@ -198,5 +205,10 @@ def _general_phrase(sentence: str, names: Collection[str], language: Language) -
     for short, full in ((r"\bI'm\b|\bI am\b", "the user is"), (r"\bI'd\b", "the user would"), (r"\bI'll\b", "the user will")):
         text = re.sub(short, full, text, flags=re.IGNORECASE)
     text = re.sub(r"(?i)\bmy\b", "the", re.sub(r"(?i)\b(?:me|I)\b", "the user", text)).replace("我的", "").replace("我", "用户")
-    text = re.sub(r"\s*…(?:\s*(?:,|and)\s*…)*", " …", text).strip(" ,.;:!?…。，；：！？、-")
+    text = re.sub(
+        r"(?i)(?:\s*\"?\b(?:named|called|under|with|by|number|ids?|code|and|in|from|of|for|to)\b)*[\s\"]*…\"?(?:\s*(?:,|and)\s*…)*",
+        "",
+        text,
+    )
+    text = text.strip(" ,.;:!?…。，；：！？、-")
     return truncate(scrub(text[:1].lower() + text[1:] if text[1:2].islower() else text, names=names, language=language), 150)

@@ -43,6 +43,14 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("address", re.compile(r"[\u4e00-\u9fff]{2,8}(?:路|街|大道|巷|弄|胡同)\d{1,5}号?")),
     ("code", re.compile(_LEFT + r"(?=[a-z_]{0,40}\d)[a-z]{1,20}(?:_[a-z]{1,20}){0,4}_\d{3,12}" + _RIGHT)),
     ("code", re.compile(_LEFT + r"(?=[A-Z0-9]{0,11}\d)(?=[0-9]{0,11}[A-Z])[A-Z0-9]{5,12}" + _RIGHT)),
+    (
+        "code",
+        re.compile(
+            r"(?:[Rr]eservations?|[Bb]ookings?|[Cc]onfirmations?|[Oo]rders?|[Tt]ickets?|PNR|[Ll]ocators?)"
+            r"(?:,? (?:with|under|and|the|ID|IDs|id|ids"
+            r"|code|codes|number|numbers|is|are)){0,4}:? ([A-Z0-9]{5,8})" + _RIGHT
+        ),
+    ),
     ("code", re.compile(_LEFT + r"[A-Za-z]{1,8}[-#]\d{3,12}" + _RIGHT)),
     ("number", re.compile(r"(?<![A-Za-z0-9_.,])#?\d{6,20}(?![A-Za-z0-9_.]\d|\d)")),
 )
@@ -135,6 +143,8 @@ def _name_patterns(names: Collection[str]) -> Iterator[str]:
         parts = [p for p in re.split(r"[^A-Za-z]+", name) if p]
         if any(c.isdigit() for c in name) or "@" in name or (len(parts) > 1 and "_" in name) or name.isupper():
             yield _LEFT + re.escape(name) + _RIGHT
+        if len(parts) > 1 and _is_person(name) and parts[0].lower() not in _PLAIN_IDS:
+            yield _LEFT + "(?i:" + "[ ._-]".join(map(re.escape, parts)) + ")" + r"(?![A-Za-z])"
         for part in parts:
             # A two-letter part such as `Li` counts only in this exact form; parts of codes (`HAT069`) are no names.
             if len(part) >= 2 and part.lower() not in _PLAIN_IDS and not (part.isupper() and len(part) > 1) and _is_person(name):
@@ -153,8 +163,9 @@ def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
     spans: list[Span] = []
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            if _counts(kind, match[0]):
-                spans.append(Span(kind, match.start(), match.end(), match[0]))
+            group = match.lastindex or 0  # where a word in front tells what the code is, only the code is personal
+            if _counts(kind, match[group]):
+                spans.append(Span(kind, match.start(group), match.end(group), match[group]))
     joined = "|".join(sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p)))
     if joined:
         spans += [Span("name", m.start(), m.end(), m[0]) for m in re.finditer(joined, text)]

@@ -1,0 +1,82 @@
+"""What did the run that worked do that the one that failed did not? Names of calls and arguments only, never values."""
+
+from collections.abc import Sequence
+
+from hindwise.model.episode import Episode
+from hindwise.model.memory import Draft, LessonType
+from hindwise.reflect.findings import Read, lesson, of_step, read
+from hindwise.reflect.rules_calls import changed_arguments
+from hindwise.reflect.transcript import Step, call_names
+from hindwise.reflect.wording import chain, listed, when
+
+
+def contrast(run: Read, earlier: Sequence[Episode]) -> Draft | None:
+    """Return the decisive difference to the first earlier episode of the opposite outcome, or None where there is none to be seen.
+
+    `earlier`: episodes of the same generalised task, as the caller found them.
+    """
+    for other in (read(episode) for episode in earlier if episode.id != run.episode.id):
+        if (run.failed and other.succeeded) or (run.succeeded and other.failed):
+            good, bad = (run, other) if run.succeeded else (other, run)
+            if (found := _difference(run, good, bad)) is not None:
+                return found
+    return None
+
+
+def _difference(run: Read, good: Read, bad: Read) -> Draft | None:
+    did, failed = call_names(good.decisive), call_names(bad.decisive)
+    only_good = [n for n in did if n not in failed]
+    only_bad = [n for n in failed if n not in did]
+    action = ""
+    if only_good and only_bad:
+        action = run.say(
+            f"call {listed(only_good, 'en')} instead of {listed(only_bad, 'en')}",
+            f"应调用 {listed(only_good, 'zh')}，而不是 {listed(only_bad, 'zh')}",
+        )
+    elif only_good:
+        action = run.say(f"also call {listed(only_good, 'en')}", f"还要调用 {listed(only_good, 'zh')}")
+    elif only_bad:
+        action = run.say(f"do not call {listed(only_bad, 'en')}", f"不要调用 {listed(only_bad, 'zh')}")
+    elif did != failed and did:
+        action = run.say(f"keep the order {chain(did)}", f"按 {chain(did)} 的顺序执行")
+    elif did:
+        action = _arguments(run, good, bad)
+    if not action:
+        action = _looked_up(run, good, bad)
+    if not action:
+        return None
+    key: tuple[Step, ...] = run.decisive or run.steps[-1:]
+    return lesson(
+        run,
+        LessonType.PITFALL if run.failed else LessonType.STRATEGY,
+        when(run.language, run.asked, action, run.say("that worked, the other way failed", "这样做的一次成功，另一次失败")),
+        evidences=[e for s in key[-3:] for e in of_step(run.episode, s)[:1]],
+        tools=dict.fromkeys((*did, *failed)),
+        worked=chain(did, at_most=8),
+        failed=chain(failed, at_most=8),
+        next_time=action,
+        importance=7,
+        confidence=0.7,
+        topics=("contrast",),
+    )
+
+
+def _arguments(run: Read, good: Read, bad: Read) -> str:
+    """The first shared call whose arguments differ: by name always, by value only where both runs served the same user."""
+    same_user = good.episode.user_id == bad.episode.user_id and good.episode.user_id != ""
+    for step in good.decisive:
+        twin = next((s for s in bad.decisive if s.name == step.name), None)
+        if twin is None:
+            continue
+        names = changed_arguments(twin.arguments, step.arguments)
+        if not same_user:
+            names = [n for n in names if (n in step.arguments) != (n in twin.arguments)]
+        if names:
+            return run.say(f"check {listed(names, 'en')} of {step.name} twice", f"再次核对 {step.name} 的 {listed(names, 'zh')}")
+    return ""
+
+
+def _looked_up(run: Read, good: Read, bad: Read) -> str:
+    """What the run that worked read and the other did not."""
+    missed = [n for n in call_names(s for s in good.steps if s.worked and not s.changes) if n not in {s.name for s in bad.steps}]
+    return run.say(f"look up {listed(missed, 'en')} first", f"先查询 {listed(missed, 'zh')}") if missed else ""

@@ -1,0 +1,47 @@
+"""What is worth looking back at, and what is worth keeping. Free of any model call (DESIGN section 6)."""
+
+from hindwise.model.episode import Episode, OutcomeStatus
+from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft, Kind
+from hindwise.reflect import cues
+from hindwise.reflect.transcript import language_of_episode, steps_of, user_turns, without_briefs
+from hindwise.reflect.wording import say
+
+MIN_IMPORTANCE = 6
+"""From here on an item is kept whatever its kind."""
+
+_EXPLICIT = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.TODO, Kind.FACT})
+
+
+def worth_reflecting(episode: Episode) -> str | None:
+    """Return None when there may be something to learn, else why not, in the transcript's language.
+
+    Nothing to learn: no turns, or only fillers and our own briefs, without calls and without a known outcome.
+    """
+    language = language_of_episode(episode)
+    said = [words for turn in episode.turns if (words := without_briefs(turn.content))]
+    calls = steps_of(episode.turns)
+    if not said and not calls:
+        return say(language, "the episode holds no words and no calls", "该任务没有任何内容或调用")
+    if calls or (episode.outcome.status is not OutcomeStatus.UNKNOWN and (episode.goal or episode.outcome.note)):
+        return None
+    if all(cues.is_filler(words) for _, words in user_turns(episode)) and not episode.goal:
+        return say(language, "only greetings and fillers: there is nothing to learn", "只有寒暄和语气词，没有可总结的内容")
+    return None
+
+
+def keep(episode: Episode, draft: Draft) -> str | None:
+    """Return None when a draft is kept, else why not.
+
+    Kept: explicit statements, unfinished work, what has a known outcome, an importance of 6 and more; never fillers, never raw text.
+    """
+    if cues.is_filler(draft.conclusion):
+        return "a filler: it says nothing"
+    if draft.kind is Kind.SNIPPET and len(draft.conclusion) > MAX_SNIPPET_CHARS:
+        return f"raw text of more than {MAX_SNIPPET_CHARS} characters"
+    if draft.kind in _EXPLICIT or draft.importance >= MIN_IMPORTANCE:
+        return None
+    if draft.kind in (Kind.EVENT, Kind.LESSON) and episode.outcome.status is not OutcomeStatus.UNKNOWN:
+        return None
+    if draft.entities:
+        return None
+    return f"importance {draft.importance} without a known outcome, an explicit statement or unfinished work"

@@ -1,0 +1,167 @@
+"""The reflector without a model: deterministic, English and Chinese. Where no cause is visible it says so and invents none.
+
+Reads in this order: how it ended, what went wrong and right in the calls, what the user stated. The rooms behind it: `rules_calls`,
+`rules_outcome`, `contrast`, `statements`. At most 3 lessons and 8 statements, the most telling first.
+"""
+
+from collections.abc import Sequence
+
+from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
+from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Evidence, Kind, Retrospective
+from hindwise.model.reflection import Answer, Complaint
+from hindwise.model.turn import Origin
+from hindwise.reflect import cues
+from hindwise.reflect.base import Known
+from hindwise.reflect.contrast import contrast
+from hindwise.reflect.findings import Read, evidence, happened, of_step, quote, read
+from hindwise.reflect.gate import keep, worth_reflecting
+from hindwise.reflect.rules_calls import dead_ends, loops, recoveries, strategy
+from hindwise.reflect.rules_outcome import cause_not_visible, hand_over, lessons_of_note
+from hindwise.reflect.statements import extract_statements, sentences_of
+from hindwise.reflect.transcript import call_names, user_turns
+from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
+from hindwise.reflect.wording import chain, general_error
+from hindwise.safety.origin import trust_of
+from hindwise.text.clean import one_line, truncate
+from hindwise.text.language import language_of
+
+
+class RuleReflector:
+    """Looks back by rules alone. Keeps nothing between episodes; the same episode and knowledge give the same answer."""
+
+    name = "rules"
+    model = ""
+    prompt_version = "1"
+
+    async def reflect(self, episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Answer:
+        """Return the drafts, or none with the reason. Complaints change nothing: what the validators refuse is never proposed."""
+        return reflect_by_rules(episode, known)
+
+
+def reflect_by_rules(episode: Episode, known: Known | None = None) -> Answer:
+    """Return what rules conclude from one episode: an event, at most 3 lessons, at most 8 statements; grounded and gated."""
+    if reason := worth_reflecting(episode):
+        return Answer(nothing_because=reason)
+    run = read(episode)
+    lessons = _lessons(run, (known or Known()).earlier)
+    event = [_event(run, lessons)] if episode.outcome.status is not OutcomeStatus.UNKNOWN else []
+    grounded = ground(episode, Answer(drafts=(*event, *lessons, *statements(run))))
+    kept = tuple(draft for _, draft in grounded.accepted if keep(episode, draft) is None)
+    if kept:
+        return Answer(drafts=kept)
+    nothing = run.say("no outcome, no statement of the user, no call that teaches anything", "没有结果、用户陈述或可总结的调用")
+    return Answer(nothing_because=nothing)
+
+
+def _lessons(run: Read, earlier: Sequence[Episode]) -> list[Draft]:
+    """The lessons, the most telling first: the verdict, contrast, what never worked, what was overcome, circles, the way to success."""
+    causes = lessons_of_note(run)
+    told = contrast(run, earlier)
+    causes += [told] if told else []
+    if not any("cause" in draft.topics for draft in causes):
+        causes += dead_ends(run)
+    others = [*recoveries(run), *loops(run)]
+    if run.succeeded:
+        way = strategy(run)
+        others += [way] if way else []
+    elif not causes:
+        # A recovery or a circle is a lesson, but not why the run failed; so it is said that this cannot be seen.
+        handed = hand_over(run)
+        end = handed or cause_not_visible(run)
+        causes += [end] if end else []
+    ranked = sorted([*causes, *others], key=lambda draft: -draft.importance)
+    unique = {draft.conclusion: draft for draft in reversed(ranked)}
+    return [draft for draft in ranked if unique.pop(draft.conclusion, None) is not None][:MAX_LESSONS]
+
+
+# --- the event ------------------------------------------------------------------------------------------------------------------------
+
+
+def _event(run: Read, lessons: Sequence[Draft]) -> Draft:
+    """What the task was and how it ended, with the seven parts as far as the transcript shows them. Stays with the user: may quote."""
+    outcome = run.episode.outcome
+    task = truncate(run.task.first or run.task.phrase or run.say("a task", "一项任务"), 80)
+    note = one_line(outcome.note)
+    failing = [s for s in run.steps if s.error and not any(t.worked and t.name == s.name for t in run.steps[run.steps.index(s) :])]
+    why = note or (general_error(failing[-1].error, run.names, run.language) if failing else "")
+    line = run.say(f'The task "{task}" ended in {run.ended}', f"任务“{task}”以{run.ended}结束")
+    line += run.say(f": {why}" if why else ".", f"：{why}" if why else "。")
+    next_time = next((d.retrospective.next_time for d in lessons if d.retrospective.next_time), "")
+    origin = {OutcomeSource.USER: Origin.USER, OutcomeSource.ENV: Origin.SYSTEM}.get(outcome.source, Origin.AGENT)
+    hidden = run.failed and not why and any("cause-not-visible" in d.topics for d in lessons)
+    return Draft(
+        kind=Kind.EVENT,
+        conclusion=truncate(line, MAX_CONCLUSION_CHARS),
+        retrospective=Retrospective(
+            goal=truncate(run.task.first, 400),
+            what_happened=happened(run),
+            what_worked=chain(call_names(run.decisive), at_most=10),
+            what_failed_and_why=_failures(run, note, hidden),
+            final_feedback=_feedback(run),
+            next_time=next_time,
+            still_open=_still_open(run),
+        ),
+        task_type=run.task.phrase[:200],
+        generalized_query=truncate("; ".join(run.task.requests), 500),
+        topics=("cause-not-visible",) if hidden else (),
+        tools=tuple(call_names(run.steps)[:30]),
+        language=run.language,
+        importance=6 if run.failed else 4,
+        origin=origin,
+        trust=trust_of([origin]),
+        evidence=_event_evidence(run),
+        confidence=0.9,
+    )
+
+
+def _event_evidence(run: Read) -> tuple[Evidence, ...]:
+    first = next((evidence(run.episode, turn) for turn, _ in user_turns(run.episode)), None)
+    steps = [e for s in run.decisive[-2:] for e in of_step(run.episode, s)[:1]]
+    last = [evidence(run.episode, run.episode.turns[-1])] if run.episode.turns and quote(run.episode.turns[-1]) else []
+    return tuple(dict.fromkeys([*([first] if first else []), *steps, *last]))
+
+
+def _failures(run: Read, note: str, hidden: bool) -> str:
+    told = dict.fromkeys(f"{s.name}: {truncate(one_line(s.error), 160)}" for s in run.steps if s.error)
+    parts = [*list(told)[:4], *([run.say(f"verdict: {note}", f"判定：{note}")] if note and run.failed else [])]
+    if hidden:
+        parts.append(run.say("The cause of the failure is not visible in the transcript.", "对话中看不出失败的原因。"))
+    return truncate(run.say("; ", "；").join(parts), 800)
+
+
+def _feedback(run: Read) -> str:
+    """The user's last words, where they judge or say something."""
+    last = [words for _, words in user_turns(run.episode)][1:][-1:]
+    return (
+        truncate(one_line(last[0]), 300)
+        if last and (cues.THANKS.search(last[0]) or cues.COMPLAINT.search(last[0]) or cues.CORRECTION.search(last[0]))
+        else ""
+    )
+
+
+def _still_open(run: Read) -> str:
+    said = [s for _, words in list(user_turns(run.episode))[-3:] for s in sentences_of(words) if cues.UNFINISHED.search(s)]
+    return truncate(one_line(said[-1]), 300) if said else ""
+
+
+# --- what the user stated -------------------------------------------------------------------------------------------------------------
+
+
+def statements(run: Read) -> list[Draft]:
+    """Return what the user stated, one draft per slot: what was said last holds, with both places as evidence."""
+    by_slot: dict[tuple[str, str, str], Draft] = {}
+    for turn, words in user_turns(run.episode):
+        for draft in extract_statements(words, language_of(words), turn.origin):
+            # The statement's own words stand in the turn; the conclusion is told about the user and does not.
+            spoken = next((s for s in sentences_of(words) if _says(s, draft)), "")
+            place = Evidence(episode_id=run.episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=spoken[:200] or quote(turn))
+            key = (draft.subject, draft.attribute, draft.scope)
+            before = by_slot.pop(key, None)
+            by_slot[key] = draft.model_copy(update={"evidence": (*(before.evidence if before else ()), place)[-3:]})
+    ranked = sorted(by_slot.values(), key=lambda d: -d.importance)
+    return ranked[:MAX_SEMANTIC]
+
+
+def _says(sentence: str, draft: Draft) -> bool:
+    again = extract_statements(sentence, language_of(sentence))
+    return any(other.attribute == draft.attribute and other.conclusion == draft.conclusion for other in again)
