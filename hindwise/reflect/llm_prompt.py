@@ -17,7 +17,7 @@ from hindwise.model.reflection import Complaint
 from hindwise.model.turn import Turn
 from hindwise.reflect.base import Known
 from hindwise.reflect.llm_schema import form_sketch
-from hindwise.reflect.llm_window import Gap, Piece, ShownTurn, cost_of, fit, window
+from hindwise.reflect.llm_window import Gap, Piece, ShownTurn, cost_of, cut_middle, fit, window
 from hindwise.reflect.transcript import language_of_episode, without_briefs
 from hindwise.safety.masking import mask
 from hindwise.text.clean import clean, one_line
@@ -34,6 +34,8 @@ NOTE_TOKENS, GOAL_TOKENS, COMPLAINT_TOKENS = 900, 300, 600
 MAX_KNOWN = 10
 SCHEMA_TOKENS = 1_200
 """Room for the JSON schema, which some endpoints put into the context."""
+_LONG_CHARS = 200_000
+"""A transcript of more characters never fits the window whole."""
 _LETTERS = "bcdfghjklmnpqrst"
 _ENTRY_TOKENS = 3
 """What numbering one known item costs."""
@@ -61,7 +63,7 @@ class Question:
 
 def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Question:
     """Build the question for one episode. The same input gives the same bytes."""
-    texts = [words_of(turn) for turn in episode.turns]
+    texts = _words(episode.turns)
     whole = sum(cost_of(turn, text) for turn, text in zip(episode.turns, texts, strict=True))
     lang = language_of_episode(episode)
     pieces = window(episode.turns, texts, TRANSCRIPT_BUDGET)
@@ -91,9 +93,16 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
     )
 
 
-def words_of(turn: Turn) -> str:
-    """What a model is shown of a turn: masked, and without briefs of ours, so that nothing told is learned again."""
-    return mask(turn.model_copy(update={"content": without_briefs(clean(turn.content))}).text()).text
+def _words(turns: Sequence[Turn]) -> list[str]:
+    """What a model is shown of each turn: masked, and without briefs of ours, so that nothing told is learned again.
+
+    Masking and counting megabytes takes seconds, so each turn of a very long transcript is cut to its share first; the window cuts most
+    of them again. What is stored is masked already: masking here is the second net.
+    """
+    long = sum(len(turn.content) for turn in turns) > _LONG_CHARS
+    share = max(8_000, min(100_000, 600_000 // len(turns))) if long else None
+    texts = [turn.model_copy(update={"content": without_briefs(clean(turn.content))}).text() for turn in turns]
+    return [mask(cut_middle(clean(text), share)).text for text in texts]
 
 
 @cache

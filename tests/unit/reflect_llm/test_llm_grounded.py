@@ -47,10 +47,7 @@ async def test_on_real_runs_every_answer_of_the_fake_is_grounded():
     async with FakeLlm() as llm:
         asker = reflector(llm.url)
         for row in rows:
-            said = [
-                (m["role"], m.get("content") or "", *[c["function"]["name"] for c in m.get("tool_calls", [])[:1]]) for m in row["messages"]
-            ]
-            run = episode(*said)
+            run = real_run(row)
             found = ground(run, await asker.reflect(run, Known()))
             assert not found.complaints and len(found.accepted) == 2
         await asker.close()

@@ -166,6 +166,13 @@ def test_secrets_do_not_leave_the_house():
     assert key not in json.dumps(asked.messages)
 
 
+def test_megabytes_are_shown_by_head_and_tail_of_each_turn():
+    asked = question(episode(("user", "first " + "filler words " * 90_000 + " last"), ("tool", "x" * 900_000)), Known())
+    shown = turns_in(_user(asked))
+    assert [number for number, _, _ in shown] == [1, 2]
+    assert shown[0][2].startswith("first ") and shown[0][2].endswith(" last") and "characters left out" in shown[0][2]
+
+
 def test_a_short_transcript_is_shown_whole():
     turns = turns_of(*EN)
     assert not any(isinstance(piece, Gap) for piece in window(turns, [turn.text() for turn in turns], 1_000))
