@@ -26,9 +26,14 @@ _ZH_COUNT = re.compile(
 )
 _EN_COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred)\b(?!-)")
 _COURTESY = re.compile(
-    r"^(?:(?:hi|hello|hey|please|kindly|(?:can|could|would) you(?: please)?|i (?:would|'d) like (?:you )?to|i'd like (?:you )?to|"
-    r"i (?:want|need)(?: you)? to|help me(?: to)?|"
-    r"你好|您好|请问|请你|请您|请|麻烦你|麻烦您|麻烦|我想要|我想|我要|我需要|帮我|帮忙)[\s,，!！.。]*)+"
+    r"^(?:(?:(?:hi|hello|hey)(?: there)?|please|kindly|(?:can|could|would) you(?: please)?|i(?: would|'d) like (?:you )?to|"
+    r"i (?:want|need)(?: you)? to|i(?: am|'m) (?:looking|trying|hoping) to|i was (?:looking|trying|hoping) to|help me(?: to)?|"
+    r"你好|您好|请问|请你|请您|请|麻烦你|麻烦您|麻烦|我想要|我想|我要|我需要|帮我|帮忙)(?![a-z'])[\s,，!！.。]*)+"
+)
+_THANKS = re.compile(
+    r"[\s,，!！.。?？]*(?:\bplease|\bthanks|\bthank you|"
+    r"\b(?:can|could|would) you (?:please )?(?:help|assist)(?: me)?(?: with (?:that|this|it))?|"
+    r"谢谢你?您?|多谢|可以吗|好吗|行吗|能帮我吗)[\s,，!！.。?？]*$"
 )
 _LITTLE_WORDS = re.compile(r"\b(?:a|an|the|my|your|our|his|her|their|this|that)\b(?=\s)")
 _LINK = (
@@ -42,7 +47,7 @@ _INTRODUCTION = re.compile(
     rf"(?:我的)?(?:用户)?(?:名字|姓名|id|编号|账号)(?:是|叫|为|:)?)\s*{_HOLE}[\s,.;!，。；！]*(?:\band\b)?"
 )
 """Who somebody is, said before what they want."""
-_MARKS = re.compile(r"[^\w\s-]|(?<!\w)-|-(?!\w)")
+_MARKS = re.compile(r"[^\w\s'-]|(?<!\w)'|'(?!\w)|(?<!\w)-|-(?!\w)")
 _SPACE_AT_CJK = re.compile(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
 _LAST_LINK = re.compile(rf"\s+{_LINK}$")
 
@@ -102,7 +107,7 @@ def _without_numbers(text: str) -> str:
 
 def _tidy(text: str) -> str:
     """Drop courtesy, articles, marks, and the little words that led to what is gone; repeated until nothing changes."""
-    text = _COURTESY.sub("", text.strip())
+    text = _THANKS.sub("", _COURTESY.sub("", text.strip()))
     text = _LITTLE_WORDS.sub("", text)
     text = _DANGLING_ZH.sub(f" {_HOLE} ", _INTRODUCTION.sub(_HOLE, text))
     previous = ""
@@ -110,6 +115,6 @@ def _tidy(text: str) -> str:
         previous = text
         text = _DANGLING.sub(" ", text) if _HOLE in text else text
         text = " ".join(_MARKS.sub(" ", text).split())
-        text = _COURTESY.sub("", _LITTLE_WORDS.sub("", text)).strip()
+        text = _THANKS.sub("", _COURTESY.sub("", _LITTLE_WORDS.sub("", text))).strip()
         text = _LAST_LINK.sub("", text)
     return _SPACE_AT_CJK.sub("", text)

@@ -22,6 +22,8 @@ from hindwise.text.generalise import generalise
         ("请给张伟先生订三张2026年5月1日的票", "帮我订一张票"),
         ("查询订单 #12345 的状态", "查询订单状态"),
         ("我叫李娜，我的用户ID是 mia_li_3668，帮我改航班", "改航班"),
+        ("Hi there! I'd like to change my flight. Could you assist with that?", "I was hoping to change my flight, please"),
+        ("你好，我想修改航班，可以吗？谢谢", "修改航班"),
         ("翻译“你好，世界”", "翻译「再见」"),
     ],
 )
