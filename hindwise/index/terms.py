@@ -62,4 +62,8 @@ class Postings:
 
 def lengths(packed: Sequence[bytes]) -> npt.NDArray[np.float64]:
     """Return the number of tokens of each document."""
-    return np.array([int(np.frombuffer(blob, dtype=PACKED)["tf"].sum(dtype=np.int64)) for blob in packed], dtype=np.float64)
+    flat = np.frombuffer(b"".join(packed), dtype=PACKED)
+    ends = np.cumsum([len(blob) // PACKED.itemsize for blob in packed], dtype=np.int64)
+    upto = np.concatenate([[0], np.cumsum(flat["tf"], dtype=np.int64)])
+    counted: npt.NDArray[np.float64] = np.diff(upto[np.concatenate([[0], ends])]).astype(np.float64)
+    return counted
