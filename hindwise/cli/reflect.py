@@ -1,0 +1,160 @@
+"""`hindwise reflect FILE`: finished runs in, what was concluded out."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from hindwise.cli import client, console, exits, options, transcripts
+from hindwise.cli.client import ApiClient
+from hindwise.cli.exits import Ended
+
+_EXAMPLES = options.examples(
+    "hindwise reflect run.json --user ana --agent travel --outcome failure --note 'the flight was not booked'",
+    "hindwise reflect runs.jsonl --no-wait",
+    "cat run.json | hindwise reflect - --user ana --json",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=_EXAMPLES)(reflect)
+
+
+def reflect(
+    file: Annotated[Path, typer.Argument(help="Transcript: JSON or JSON lines of chat messages, or of whole runs; - for standard input.")],
+    goal: Annotated[str, typer.Option(help="What the task was.", show_default=False)] = "",
+    outcome: Annotated[
+        Literal["success", "partial", "failure", "aborted", "unknown"] | None, typer.Option(help="How it ended.", show_default=False)
+    ] = None,
+    note: Annotated[str, typer.Option(help="What was said about the result.", show_default=False)] = "",
+    user: options.User = "",
+    agent: options.Agent = "",
+    run_id: Annotated[str, typer.Option(help="The run's id. Default: from the file, else made of its words.", show_default=False)] = "",
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the reflection and show what was concluded.")] = True,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds to wait at most.")] = 300.0,
+    data: options.Data = None,
+    url: options.Url = "",
+    key: options.Key = "",
+    as_json: options.AsJson = False,
+) -> None:
+    """Look back over a finished run and show what was concluded. The same run twice is reflected once."""
+    episodes = transcripts.read(_text(file), file.name)
+    given = {"goal": goal, "user_id": user, "agent_id": agent, "run_id": run_id}
+    if run_id and len(episodes) > 1:
+        raise Ended(f"--run-id names one run, but {file.name} holds {len(episodes)}", code=exits.USAGE)
+    bodies = [_body(episode, given, outcome, note) for episode in episodes]
+    with client.connect(data, url, key) as api:
+        accepted = [api.post("/v1/episodes", body) for body in bodies]
+        states = _wait(api, [item["reflection_id"] for item in accepted], timeout, quiet=as_json) if wait else []
+        results = [with_memories(api, state) for state in states]
+    if as_json:
+        _print_json(results if wait else accepted, single=len(bodies) == 1)
+    else:
+        _show(accepted, results, waited=wait)
+    if wait and not all(state.get("status") in {"completed", "skipped"} for state in states):
+        raise _unfinished(states)
+
+
+def _text(file: Path) -> str:
+    try:
+        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Ended(f"{file} is not UTF-8 text (byte {error.start})", code=exits.USAGE) from error
+    except OSError as error:
+        raise Ended(f"{file} cannot be read: {error.strerror}", code=exits.USAGE) from error
+
+
+def _body(episode: dict[str, Any], given: dict[str, str], outcome: str | None, note: str) -> dict[str, Any]:
+    body = {**episode, **{name: value for name, value in given.items() if value}}
+    if not body.get("user_id") and not body.get("agent_id"):
+        body["user_id"] = "default"
+    verdict = dict(body.get("outcome") or {"status": "unknown"})
+    if outcome:
+        verdict = {"status": outcome}
+    if note:
+        verdict["note"] = note
+    return {**body, "outcome": verdict}
+
+
+def _wait(api: ApiClient, ids: Sequence[str], limit_s: float, *, quiet: bool) -> list[dict[str, Any]]:
+    """Follow the reflections one after the other; later ones are mostly done when their turn comes."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    states = []
+    with Progress(*columns, console=console.err(), transient=True, disable=quiet) as progress:
+        shown = progress.add_task("queued", total=len(ids))
+        for reflection_id in ids:
+            state: dict[str, Any] = {}
+            for state in api.wait_for(reflection_id, limit_s):
+                progress.update(shown, description=_stage(state))
+            states.append(state)
+            progress.advance(shown)
+    return states
+
+
+def _stage(state: dict[str, Any]) -> str:
+    return str(state.get("phase") or state.get("status") or "")
+
+
+def with_memories(api: ApiClient, state: dict[str, Any]) -> dict[str, Any]:
+    """The reflection with its memories in full, where the API names their ids."""
+    return {**state, "memories": [memory_of(api, memory_id) for memory_id in state.get("memories") or []]}
+
+
+def memory_of(api: ApiClient, memory_id: str) -> dict[str, Any]:
+    """One memory; one that was erased meanwhile is told as such."""
+    try:
+        found: dict[str, Any] = api.get(f"/v1/memories/{memory_id}")
+    except Ended as error:
+        if error.code == exits.UNREACHABLE:
+            raise
+        return {"memory_id": memory_id, "kind": "gone", "conclusion": error.message}
+    return found
+
+
+def _print_json(documents: list[dict[str, Any]], *, single: bool) -> None:
+    console.print_json(documents[0] if single and documents else documents)
+
+
+def _show(accepted: list[dict[str, Any]], results: list[dict[str, Any]], *, waited: bool) -> None:
+    if not waited:
+        for item in accepted:
+            again = ", known already" if item.get("duplicate") else ""
+            console.line(f"queued: reflection {item['reflection_id']}{again}")
+        console.line("follow it with: hindwise reflections show ID", "dim")
+        return
+    for result in results:
+        show_result(result)
+
+
+def show_result(result: dict[str, Any]) -> None:
+    """Print what one reflection concluded."""
+    by = str(result.get("written_by") or result.get("reflector") or "")
+    fallback = f", rules stood in: {result['fallback_from']}" if result.get("fallback_from") else ""
+    console.line(f"{result.get('status')}: reflection {result.get('reflection_id', '')} ({by}{fallback})", "bold")
+    for item in result.get("memories") or []:
+        console.line(f"  [{item.get('kind', '?')}] {item.get('conclusion', '')}")
+    if not result.get("memories"):
+        console.line(f"  nothing kept: {result.get('skip_reason') or result.get('error') or 'no reason given'}", "dim")
+    if result.get("rejected"):
+        console.line(f"  {len(result['rejected'])} draft(s) refused by the validators", "dim")
+
+
+def _unfinished(states: list[dict[str, Any]]) -> Ended:
+    parked = [state for state in states if state.get("status") == client.WAITS_FOR_PERSON]
+    if parked:
+        name = parked[0].get("reflection_id", "ID")
+        return Ended(
+            f"a reflection waits for you: {parked[0].get('error', '')}",
+            next_step=f"hindwise reflections retry {name}  (or use-rules, skip)",
+        )
+    failed = [state for state in states if state.get("status") == "failed"]
+    if failed:
+        return Ended(
+            f"{len(failed)} of {len(states)} reflections failed: {failed[0].get('error', '')}", next_step="see: hindwise reflections"
+        )
+    return Ended("not finished within the time limit; it goes on by itself", next_step="follow it with: hindwise reflections")

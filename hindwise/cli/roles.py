@@ -1,0 +1,83 @@
+"""`hindwise api` and `hindwise worker`: single roles in the foreground, for clusters and for the supervisor."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Annotated, Any
+
+import typer
+
+from hindwise.cli import options
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(epilog=options.examples("hindwise api --port 8080", "HINDWISE_TEMPORAL_ADDRESS=temporal:7233 hindwise api --host 0.0.0.0"))(
+        api
+    )
+    app.command(epilog=options.examples("hindwise worker", "HINDWISE_TEMPORAL_ADDRESS=temporal:7233 hindwise worker"))(worker)
+
+
+def api(
+    data: options.Data = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. Default: this machine only.", show_default=False)] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; 0 = any free one. Default: 8080.", show_default=False)] = None,
+    no_auth: Annotated[bool, typer.Option("--no-auth", help="No API key; only on a loopback address.")] = False,
+    fd: Annotated[int | None, typer.Option(hidden=True, help="A listening socket inherited from the supervisor.")] = None,
+) -> None:
+    """Serve the API alone, in the foreground. Temporal's address comes from HINDWISE_TEMPORAL_ADDRESS."""
+    import socket
+
+    from hindwise.cli import logging
+    from hindwise.cli.supervisor import ports
+    from hindwise.cli.up import prepare
+
+    settings = options.settings_with(data=data, host=host, port=port, auth=False if no_auth else None)
+    prepare(settings)
+    logging.set_up(settings.log_level, "api")
+    if fd is not None:
+        listening = socket.socket(fileno=fd)
+    else:
+        listening, bound = ports.listen(settings.host, settings.port, explicit="port" in settings.model_fields_set)
+        sys.stderr.write(f"listening on http://{ports.reachable_host(settings.host)}:{bound}\n")
+    from api.serve import serve
+
+    _run(lambda stop: serve(settings, ready=asyncio.Event(), stop=stop, sockets=[listening]))
+
+
+def worker(data: options.Data = None) -> None:
+    """Run the worker alone, in the foreground: it does what the workflows ask for."""
+    from hindwise.cli import logging
+    from hindwise.cli.up import prepare
+
+    settings = options.settings_with(data=data)
+    prepare(settings)
+    logging.set_up(settings.log_level, "worker")
+    from hindwise.cli.worker_process import run_worker
+
+    _run(lambda stop: run_worker(settings, stop))
+
+
+def _run(role: Callable[[asyncio.Event], Coroutine[Any, Any, Any] | Awaitable[Any]]) -> None:
+    """Run a role until SIGTERM or Ctrl-C, then let it finish what it holds."""
+
+    async def until_told() -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop.set)
+        await role(stop)
+
+    if sys.platform == "win32":
+        asyncio.run(until_told())
+    else:
+        import uvloop
+
+        uvloop.run(until_told())
+    # Temporal's core may still hold a Python callback while the interpreter ends, which aborts the process with code 134
+    # now and then. Everything of ours is closed here, so nothing is lost by leaving at once.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

@@ -1,0 +1,47 @@
+"""What runs in a data directory: `up.json`, written by `hindwise up` once everything answers, read by every other command."""
+
+import contextlib
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """Where a running Hindwise is found. Pids are None for what `up` did not start; `api_key` is empty with --no-auth."""
+
+    api_url: str
+    api_key: str
+    temporal_address: str
+    temporal_ui_url: str
+    pid: int
+    temporal_server_pid: int | None
+    worker_pid: int | None
+    api_pid: int | None
+
+    def to_json(self) -> str:
+        """One line of JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+def write(path: Path, running: Running) -> None:
+    """Put the file in place whole, readable by its owner alone: it holds a key."""
+    draft = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(running.to_json() + "\n")
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read(data: Path) -> Running | None:
+    """Return what `data/up.json` says, if the `up` that wrote it still lives; else None."""
+    with contextlib.suppress(OSError, ValueError, TypeError):
+        told = Running(**json.loads((data / "up.json").read_text(encoding="utf-8")))
+        os.kill(told.pid, 0)
+        return told
+    return None

@@ -1,0 +1,93 @@
+"""Transcript files in: messages as agents keep them, turned into episodes for the API. Pure: text in, bodies out.
+
+Understood: a JSON array of chat messages; a JSON object with `messages` or `turns` and what else is known of the run; JSON lines of
+either. Only the fields named here are read, so that a benchmark's hidden columns never reach a transcript.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hindwise.cli.exits import USAGE, Ended
+
+_TURN_FIELDS = ("turn_id", "role", "content", "name", "tool_calls", "tool_call_id", "origin", "participant", "occurred_at")
+_TIME_NAMES = ("occurred_at", "timestamp", "created_at")
+
+
+def read(text: str, name: str) -> list[dict[str, Any]]:
+    """Return the episodes in a file: each {turns, goal?, outcome?, user_id?, agent_id?, run_id}. Raises Ended (code 2) with the line."""
+    records = _records(text.removeprefix("\ufeff"), name)
+    if all(isinstance(record, Mapping) and "role" in record for record in records):
+        return [_episode({"messages": records}, name)]
+    return [_episode(record, f"{name}, run {number}" if len(records) > 1 else name) for number, record in enumerate(records, start=1)]
+
+
+def _records(text: str, name: str) -> list[Any]:
+    if not text.strip():
+        raise _unusable(name, "it is empty")
+    try:
+        whole = json.loads(text)
+    except ValueError:
+        return _lines(text, name)
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _lines(text: str, name: str) -> list[Any]:
+    found = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(json.loads(line))
+        except ValueError as error:
+            raise _unusable(name, f"line {number} is neither JSON nor part of one JSON document ({error})") from error
+    return found
+
+
+def _unusable(name: str, why: str) -> Ended:
+    return Ended(
+        f"{name} cannot be read as a transcript: {why}",
+        next_step='expected: [{"role": "user", "content": "…"}, …], or {"messages": […], "goal": "…"}, or JSON lines of either',
+        code=USAGE,
+    )
+
+
+def _episode(record: Any, name: str) -> dict[str, Any]:
+    messages = record.get("messages", record.get("turns")) if isinstance(record, Mapping) else record
+    if not isinstance(messages, list) or not messages:
+        raise _unusable(name, "it has no list of messages")
+    turns = [_turn(message, name, number) for number, message in enumerate(messages, start=1)]
+    known = record if isinstance(record, Mapping) else {}
+    episode: dict[str, Any] = {field: str(known[field]) for field in ("goal", "user_id", "agent_id") if known.get(field)}
+    if outcome := _outcome(known):
+        episode["outcome"] = outcome
+    episode["run_id"] = str(known.get("run_id") or known.get("id") or content_id(turns))
+    return {**episode, "turns": turns}
+
+
+def _turn(message: Any, name: str, number: int) -> dict[str, Any]:
+    if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+        raise _unusable(name, f"message {number} has no role")
+    turn = {field: message[field] for field in _TURN_FIELDS if message.get(field) is not None}
+    if when := next((message[field] for field in _TIME_NAMES if isinstance(message.get(field), str)), None):
+        turn["occurred_at"] = when
+    return turn
+
+
+def _outcome(record: Mapping[str, Any]) -> dict[str, Any] | None:
+    told = record.get("outcome")
+    if isinstance(told, Mapping):
+        return dict(told)
+    if isinstance(told, str) and told:
+        return {"status": told}
+    reward = record.get("reward")
+    if isinstance(reward, bool) or not isinstance(reward, int | float):
+        return None
+    score = min(1.0, max(0.0, float(reward)))
+    return {"status": "success" if score >= 1 else "failure" if score <= 0 else "partial", "score": score, "source": "env"}
+
+
+def content_id(turns: Sequence[Mapping[str, Any]]) -> str:
+    """A run id made of the words themselves: the same file twice is one episode."""
+    return "file-" + hashlib.sha256(json.dumps(turns, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:24]
