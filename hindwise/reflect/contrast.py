@@ -51,7 +51,7 @@ def _difference(run: Read, good: Read, bad: Read) -> Draft | None:
         LessonType.PITFALL if run.failed else LessonType.STRATEGY,
         when(run.language, run.asked, action, run.say("that worked, the other way failed", "这样做的一次成功，另一次失败")),
         evidences=[e for s in key[-3:] for e in of_step(run.episode, s)[:1]],
-        tools=dict.fromkeys((*did, *failed)),
+        tools=call_names(run.decisive),
         worked=chain(did, at_most=8),
         failed=chain(failed, at_most=8),
         next_time=action,

@@ -78,7 +78,7 @@ STANDING = re.compile(
     r"|^\W*remember\b(?! when)"
     r"|^\W*(?:please )?stop \w+ing\b|\b(?:don'?t|do not) (?:\w+ ){1,8}(?:again|any ?more)\b|\bour api (?:also )?needs\b|^\W*for every\b"
     r"|\bin all (?:further|future)\b|(?<![完了之过])以后|今后|从今(?:天|往后|以后)起?|一律|每次都?|总是|永远|别再|不要再|再也不要"
-    r"|请?记住|务必|必须|下次也?|往后|一定要?(?:先)?"
+    r"|请?记住|务必|必须|下次(?!再)也?|往后|一定要?(?:先)?"
     r"|默认(?:用|都|情况)|都按这个来"
 )
 UNFINISHED = re.compile(

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin, Turn
-from hindwise.reflect.transcript import Language, Step, is_thought, language_of_episode, steps_of, without_briefs
+from hindwise.reflect.transcript import BRIEF_MARKER, Language, Step, is_thought, language_of_episode, steps_of, without_briefs
 from hindwise.reflect.wording import Task, chain, say, status_word, task_of
 from hindwise.safety.origin import trust_of
-from hindwise.safety.personal import identities, scrub
+from hindwise.safety.personal import identities, scrub, without_personal
 from hindwise.text.clean import truncate
 from hindwise.text.generalise import generalise
 
@@ -71,7 +71,7 @@ def task_key(episode: Episode) -> str:
 
 def quote(turn: Turn, wanted: str = "") -> str:
     """Return a piece of the turn as evidence: the line with `wanted`, else its beginning; at most 200 characters, word for word."""
-    text = turn.text()
+    text = without_briefs(turn.content) if BRIEF_MARKER in turn.content else turn.text()
     start = max(0, text.find(wanted)) if wanted else 0
     end = text.find("\n", start)
     return text[start : end if end > start else len(text)][:MAX_QUOTE_CHARS].strip()
@@ -105,6 +105,13 @@ def happened(run: Read, *, at_most: int = 14) -> str:
             if not told or told[-1] != mark:
                 told.append(mark)
     return chain(told, at_most=at_most)
+
+
+def generalized_query(run: Read) -> str:
+    """Return the task's key for recall: the goal or first words and up to three requests, generalised. Names go first, while their
+    capitals still show them."""
+    texts = [without_personal(text, names=run.names) for text in (run.task.first, *run.task.requests)]
+    return "; ".join(dict.fromkeys(generalise(text) for text in texts if text.strip()))
 
 
 def lesson(
@@ -143,7 +150,7 @@ def lesson(
         applies_when=clean(condition or run.asked, 500),
         not_when=clean(not_when, 500),
         task_type=generalise(run.task.phrase)[:200] if run.task.phrase else "",
-        generalized_query=clean("; ".join(dict.fromkeys(generalise(t) for t in (run.task.first, *run.task.requests) if t)), 500),
+        generalized_query=clean(generalized_query(run), 500),
         topics=topics,
         tools=tuple(dict.fromkeys(tools)),
         language=run.language,

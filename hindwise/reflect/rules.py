@@ -152,7 +152,7 @@ def statements(run: Read) -> list[Draft]:
     by_slot: dict[tuple[str, str, str], Draft] = {}
     for turn, words in user_turns(run.episode):
         for draft in extract_statements(words, language_of(words), turn.origin):
-            # The statement's own words stand in the turn; the conclusion is told about the user and does not.
+            # The sentence itself stands in the turn; the conclusion is told about the user and does not.
             spoken = next((s for s in sentences_of(words) if _says(s, draft)), "")
             place = Evidence(episode_id=run.episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=spoken[:200] or quote(turn))
             key = (draft.subject, draft.attribute, draft.scope)

@@ -151,9 +151,8 @@ def _lesson_of_words(run: Read, note: str) -> list[Draft]:
     if step:
         action = run.say(f"check before {step.name} that this cannot happen", f"先确认条件再执行“{step.name}”")
     else:
-        action = run.say("settle this with the user before acting", "先处理好该问题再执行")
-    told = cause if run.language == "zh" or " " not in cause else f'"{cause}"'
-    because = run.say(f"it failed with {told}", f"曾因“{told}”而失败")
+        action = run.say(f'rule out "{cause}" first', f"先排除“{cause}”")
+    because = run.say(f'it failed with "{cause}"', f"曾因“{cause}”而失败") if step else run.say("a run failed by it", "曾因此失败")
     evidences = of_step(run.episode, step) if step else tuple(_naming(run, note) or _last_words(run))
     return [
         lesson(
@@ -211,6 +210,9 @@ def cause_not_visible(run: Read) -> Draft | None:
             f"check twice before {chain(decisive, at_most=3)}{chosen}", f"执行 {chain(decisive, at_most=3)}{chosen} 前再次核对"
         )
         because = run.say(f"that once ended in {run.ended}, cause not visible", f"这样做的一次任务以{run.ended}结束，原因不可见")
+    elif not run.steps:
+        action = run.say("do not repeat the earlier answer unchanged", "不要照搬上一次的回答")
+        because = run.say(f"it ended in {run.ended}, cause not visible", f"那次以{run.ended}结束，原因不可见")
     else:
         names = call_names(run.steps)
         seen = run.say(f" ({chain(names[-2:])})", f"（{chain(names[-2:])}）") if names else ""

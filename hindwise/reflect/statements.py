@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
 from hindwise.model.turn import Origin
 from hindwise.reflect import cues
-from hindwise.reflect.attributes import VALUES_ZH
+from hindwise.reflect.attributes import ATTRIBUTES, VALUES_ZH
 from hindwise.reflect.slots import Slot, scope_of, slot_of, unique_attribute
 from hindwise.reflect.transcript import Language
 from hindwise.safety.origin import looks_injected, trust_of
@@ -123,7 +123,20 @@ def statements_of(text: str) -> Iterator[Statement]:
     """Yield the statements of a user's turn, in order."""
     for sentence in sentences_of(text):
         if kind := kind_of(sentence):
-            yield Statement(kind, sentence, cues.RETRACTION.search(sentence) is not None)
+            retracts = cues.RETRACTION.search(sentence) is not None
+            for part in _parts(sentence) if kind in (Kind.PREFERENCE, Kind.INSTRUCTION) else (sentence,):
+                yield Statement(kind, part, retracts)
+
+
+_OF_ONESELF = re.compile(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b|我")
+_LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
+
+
+def _parts(sentence: str) -> list[str]:
+    """The clauses of a sentence that sets several listed attributes at once, else the sentence."""
+    clauses = [clause.strip() for clause in re.split(r"[，,；;]|(?i:\band\b)", sentence) if clause.strip()]
+    told = {slot.attribute: clause for clause in clauses if (slot := slot_of(clause)).value and slot.attribute in _LISTED}
+    return list(told.values()) if len(told) > 1 else [sentence]
 
 
 # --- as drafts ------------------------------------------------------------------------------------------------------------------------
@@ -150,11 +163,22 @@ _THIRD_EN: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 
+_TURN_OF_MIND = re.compile(
+    r"(?i)^\W*(?:(?:no|well|actually|sorry|wait|ok(?:ay)?)\b[,.! ]+)*(?:i(?:'ve| have)? changed my mind\b"
+    r"[^,.;:]{0,20}[,.;:]\s*(?:and |so )?)"
+    r"|^\W*(?:不对|不是|等等|好的|对)?[，,。]?\s*我?改(?:变)?主意了[，,。；]\s*"
+)
+
+
 def third_person(sentence: str, language: Language) -> str:
     """Return the sentence about the user instead of by the user: a memory is read by somebody else."""
-    text = one_line(sentence).replace("’", "'")
+    line = one_line(sentence).replace("’", "'")
+    text = _TURN_OF_MIND.sub("", line) or line
     if language == "zh":
-        return re.sub(r"我(?!们)", "用户", text.replace("我们", "用户方"))
+        told = re.sub(r"我(?!们)", "用户", text.replace("我们", "用户方"))
+        return told if text == line or "用户" in told else f"用户要求：{told}"
+    if text != line and not re.search(r"\b(?:I|me|my)\b", text):
+        return f"The user wants {text[:1].lower()}{text[1:]}".replace(" please", "")
     for first, third in _THIRD_EN:
         text = re.sub(first, third, text, flags=re.IGNORECASE if first.startswith((r"\bm",)) else 0)
     text = re.sub(
@@ -212,10 +236,12 @@ def classify_statement(text: str, origin: Origin = Origin.USER) -> Draft:
     is_one = len(sentences_of(line)) == 1
     if kind is None or not is_one:
         slot = slot_of(asked) if is_one else Slot("user", unique_attribute(line), "")
-        # Only a listed attribute with a value may stand in a shared slot; anything else could close an unrelated note.
-        slot = slot if slot.value and kind is None and is_one and not _QUESTION.search(asked) else Slot("user", unique_attribute(line), "")
+        # Only a listed attribute, told by a person of themselves or with a known value, may stand in a shared slot: anything else could
+        # close an unrelated note.
+        shared = is_one and slot.attribute in _LISTED and (slot.value or _OF_ONESELF.search(asked)) and not _no_statement(asked)
+        slot = slot if shared and not _QUESTION.search(asked) else Slot("user", unique_attribute(line), "")
         kind = kind or Kind.FACT
-        scope = ""
+        scope = scope_of(asked) if shared else ""
     else:
         slot, scope = slot_of(asked), scope_of(asked)
     return Draft(

@@ -76,9 +76,19 @@ def _words(text: str) -> frozenset[str]:
 
 
 _PLAIN_IDS = _words(
-    """user users customer customers agent test tester demo admin default client guest emp employee member account anonymous person staff
+    """user users customer customers agent test tester demo admin default client guest emp employee member account anonymous person staff service support sales bot
     hr it ops dev prod id no api app web the and new"""
 )
+
+_ALSO_WORDS = _words(
+    """mark will may grace rose hope art bill sue rob frank grant drew jack page penny dawn joy faith summer autumn april
+    june august iris lily daisy ivy ruby amber jade pearl king young long white black brown green gray grey wood stone
+    field hill lake rivers banks price bell cook baker miller taylor mason carter parker hunter fisher potter weaver
+    sky star love day moon sun son chase dean earl miles reed pat ray rich sandy skip stew tab ted victor walker wade
+    ward west north church marsh moss nash park pope post rice short small sharp snow swift wise wolf worth book case
+    law little major noble power read rule sale strong test trip user view way work"""
+)
+"""Names that are words too: they name a person only when capitalised."""
 
 
 def _looks_like_id(text: str) -> bool:
@@ -149,6 +159,8 @@ def _name_patterns(names: Collection[str]) -> Iterator[str]:
             # A two-letter part such as `Li` counts only in this exact form; parts of codes (`HAT069`) are no names.
             if len(part) >= 2 and part.lower() not in _PLAIN_IDS and not (part.isupper() and len(part) > 1) and _is_person(name):
                 yield _LEFT + re.escape(part.capitalize()) + _RIGHT
+                if len(part) >= 3 and part.lower() not in _ALSO_WORDS and (name[:1].isupper() or name[-1:].isdigit()):
+                    yield _LEFT + re.escape(part.lower()) + _RIGHT
 
 
 def _is_person(name: str) -> bool:
@@ -187,6 +199,13 @@ def _counts(kind: str, match: str) -> bool:
 def personal_data(text: str, *, names: Collection[str] = ()) -> list[str]:
     """Return the personal words of `text`, each once, in order; `names` as `identities` gives them. Empty: the text may be shared."""
     return list(dict.fromkeys(span.text for span in find_personal(text, names=names)))
+
+
+def without_personal(text: str, *, names: Collection[str] = ()) -> str:
+    """Return `text` with each personal span taken out."""
+    for span in reversed(find_personal(text, names=names)):
+        text = text[: span.start] + text[span.end :]
+    return " ".join(text.split())
 
 
 _STANDS_FOR = {
