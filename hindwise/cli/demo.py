@@ -1,0 +1,147 @@
+"""`hindwise demo`: five acts on real runs, against its own Hindwise in its own directory. Every promise is checked while it is made."""
+
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+
+import typer
+
+from hindwise.cli import console, exits, options
+from hindwise.cli.exits import Ended
+
+if TYPE_CHECKING:
+    from hindwise.cli.demo_server import Server
+    from hindwise.cli.demo_stage import Stage
+    from hindwise.cli.running import Running
+
+_EXAMPLES = options.examples("hindwise demo", "hindwise demo --keep --data ./demo-data", "DEMO_LANG=zh hindwise demo")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=_EXAMPLES)(demo)
+
+
+def demo(
+    keep: Annotated[bool, typer.Option("--keep", help="Leave it running, and its data where they are.")] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="An empty directory to use and to leave behind. Default: a temporary one.", show_default=False),
+    ] = None,
+    lang: Annotated[
+        Literal["en", "zh"] | None, typer.Option(help="Language. Default: DEMO_LANG, else the locale's.", show_default=False)
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show it at work on real runs: five acts, under three minutes, nothing left behind. Exit code 1 when a promise does not hold."""
+    from hindwise.cli import demo_words
+    from hindwise.cli.demo_server import Server
+    from hindwise.cli.demo_stage import Stage
+
+    stage = Stage(console.err() if as_json else console.out(), demo_words.language(lang or ""))
+    with _directory(data, keep=keep) as place, _stops_on_sigterm():
+        server = Server(place, keep=keep)
+        try:
+            figures, promises = _perform(stage, server)
+        except KeyboardInterrupt:
+            stage.say("interrupted")
+            server.stop()
+            raise
+        except BaseException:
+            server.stop()
+            raise
+        if keep:
+            found = server.look()
+            stage.say("kept", key_file=place / "up.json", pid=found.pid if found else "?", data=place)
+        else:
+            promises["stopped"] = _stop(stage, server)
+    if as_json:
+        console.print_json({"figures": figures, "promises": promises})
+    if not all(promises.values()):
+        stage.say("broken")
+        raise typer.Exit(exits.FAILED)
+
+
+def _perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[str, bool]]:
+    """Start, play the acts, show the table."""
+    from hindwise.cli import demo_again, demo_arrivals, demo_data, demo_minds
+    from hindwise.cli.client import ApiClient, Target
+    from hindwise.cli.demo_show import Show
+
+    place = demo_data.folder()
+    runs = demo_data.load_runs(place)
+    stage.title(runs=len(runs), failed=sum(run.failed for run in runs))
+    began = time.monotonic()
+    with stage.waiting("starting", data=server.data):
+        server.start()
+        found = server.wait_ready()
+    stage.say("ready", seconds=time.monotonic() - began, url=found.api_url)
+    with ApiClient(Target(found.api_url, found.api_key)) as api:
+        show = Show(stage, server, api, place, runs)
+        for act in (
+            demo_arrivals.runs_come_in,
+            demo_arrivals.worker_is_killed,
+            demo_minds.user_changes_mind,
+            demo_minds.dify_run_fails,
+            demo_again.second_attempts,
+        ):
+            act(show)
+        dify = demo_data.load_dify_failure(place)["run"]
+        users = [*sorted({run.user_id for run in runs}), demo_minds.USER, dify["user_id"]]
+        demo_again.closing_table(show, users, [demo_data.AGENT, dify["app_id"]], time.monotonic() - began)
+    stage.links(_links(found))
+    if not server.keep:
+        stage.say("not_kept")
+    return show.figures, show.promises
+
+
+def _links(found: "Running") -> dict[str, str]:
+    return {"Temporal UI": found.temporal_ui_url, "API": f"{found.api_url}/docs"}
+
+
+def _stop(stage: "Stage", server: "Server") -> bool:
+    with stage.waiting("stopping"):
+        left = server.stop()
+    if left:
+        stage.say("left", pids=", ".join(map(str, left)))
+    else:
+        stage.say("stopped")
+    return not left
+
+
+@contextmanager
+def _directory(asked: Path | None, *, keep: bool) -> Iterator[Path]:
+    """The demo's directory: the one asked for, which stays; else a temporary one, which goes unless kept. Raises Ended if not empty."""
+    if asked is not None:
+        place = asked.expanduser().absolute()
+        place.mkdir(parents=True, exist_ok=True)
+        if any(place.iterdir()):
+            raise Ended(f"{place} is not empty: the demo counts what it finds there", next_step="name an empty directory", code=exits.USAGE)
+        yield place
+        return
+    place = Path(tempfile.mkdtemp(prefix="hindwise-demo-"))
+    try:
+        yield place
+    finally:
+        if not keep:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+@contextmanager
+def _stops_on_sigterm() -> Iterator[None]:
+    """A polite end from outside is an interruption like Ctrl-C: everything is stopped first."""
+
+    def interrupt(_number: int, _frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,179 @@
+"""The demo's words exist in both languages, its doors take whole runs, and its figures are counted right."""
+
+import string
+
+import pytest
+
+from hindwise.cli import demo_words
+from hindwise.cli.demo_data import (
+    AGENT,
+    DOORS,
+    Run,
+    dify_envelope,
+    episode_body,
+    folder,
+    load_dify_failure,
+    load_openings,
+    load_runs,
+    turn_batches,
+)
+from hindwise.cli.demo_figures import Asked, count, names_decisive_call, same_task
+
+RUNS = load_runs(folder())
+
+
+def fields(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("key", sorted(demo_words.TEXTS))
+def test_a_text_exists_in_both_languages_with_the_same_values(key: str) -> None:
+    english, chinese = demo_words.TEXTS[key]
+    assert english.strip()
+    assert chinese.strip()
+    assert fields(english) == fields(chinese)
+    assert not any("\u4e00" <= c <= "\u9fff" for c in english)
+
+
+def test_no_figure_is_written_by_hand() -> None:
+    for key, texts in demo_words.TEXTS.items():
+        for text in texts:
+            bare = "".join(literal for literal, *_ in string.Formatter().parse(text))
+            digits = {c for c in bare.replace("kill -9", "") if c.isdigit()}
+            assert not digits or key == "row_same_task", key
+
+
+def test_the_language_is_what_was_asked_else_the_demos_own_variable_else_the_locale(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    monkeypatch.delenv("DEMO_LANG", raising=False)
+    assert demo_words.language() == "zh"
+    monkeypatch.setenv("DEMO_LANG", "en")
+    assert demo_words.language() == "en"
+    assert demo_words.language("zh") == "zh"
+
+
+def test_every_door_gets_a_third_of_the_runs_and_both_ways_of_telling() -> None:
+    for door in DOORS:
+        through = [run for run in RUNS if run.door == door]
+        assert len(through) == len(RUNS) / len(DOORS)
+        assert {run.told for run in through} == {True, False}
+
+
+def test_a_live_session_sends_every_turn_once_in_order() -> None:
+    run = RUNS[0]
+    batches = list(turn_batches(run))
+    assert len(batches) > 1
+    turns = [turn for batch in batches for turn in batch]
+    assert [{k: v for k, v in turn.items() if k != "turn_id"} for turn in turns] == list(run.messages)
+    assert len({turn["turn_id"] for turn in turns}) == len(turns)
+
+
+def test_the_verdict_goes_along_for_half_of_the_runs_and_the_reward_for_all() -> None:
+    for run in RUNS:
+        outcome = episode_body(run)["outcome"]
+        assert outcome["source"] == "env"
+        assert outcome["score"] == run.reward
+        assert outcome["note"] == (run.verdict if run.told else "")
+    assert 0.4 < sum(run.told for run in RUNS) / len(RUNS) < 0.6
+
+
+def test_a_dify_envelope_reports_the_run_with_its_steps_and_the_environments_word() -> None:
+    run = next(
+        run for run in RUNS if run.failed and any(str(m["content"]).startswith("Error") for m in run.messages if m["role"] == "tool")
+    )
+    body = dify_envelope(run)
+    assert body["run"]["workflow_run_id"] == run.run_id
+    assert body["run"]["app_id"] == AGENT
+    assert body["status"] == "failed"
+    assert body["outcome"]["source"] == "env"
+    assert len(body["steps"]) == sum(message["role"] == "tool" for message in run.messages)
+    assert any("error" in step for step in body["steps"])
+
+
+def test_the_openings_of_second_attempts_cover_every_task() -> None:
+    assert set(load_openings(folder())) == {run.task_id for run in RUNS}
+    assert load_dify_failure(folder())["status"] == "failed"
+
+
+# --- figures --------------------------------------------------------------------------------------------------------------------------
+
+
+def episode(run_id: str, episode_id: str, *, session: bool = False) -> dict[str, str]:
+    return {"run_id": "" if session else run_id, "session_id": run_id if session else "", "episode_id": episode_id}
+
+
+def reflection(episode_id: str, status: str = "completed") -> dict[str, str]:
+    return {"episode_id": episode_id, "status": status}
+
+
+def memory(conclusion: str, reflection_id: str = "r", status: str = "active") -> dict[str, str]:
+    return {
+        "reflection_id": reflection_id,
+        "space": "agent:a",
+        "kind": "lesson",
+        "conclusion": conclusion,
+        "applies_when": "",
+        "status": status,
+    }
+
+
+def test_one_episode_and_one_finished_reflection_for_each_run_count_as_done() -> None:
+    counted = count(["a", "b"], [episode("a", "1"), episode("b", "2", session=True)], [reflection("1"), reflection("2", "skipped")], [])
+    assert (counted.done, counted.doubled, counted.episodes) == (2, 0, 2)
+
+
+def test_a_lost_run_and_an_unfinished_reflection_are_not_done() -> None:
+    counted = count(["a", "b"], [episode("a", "1")], [reflection("1", "running")], [])
+    assert (counted.done, counted.doubled) == (0, 0)
+
+
+def test_a_second_episode_a_second_reflection_and_a_second_memory_are_doubled() -> None:
+    two_episodes = count(["a"], [episode("a", "1"), episode("a", "2")], [reflection("1"), reflection("2")], [])
+    two_reflections = count(["a"], [episode("a", "1")], [reflection("1"), reflection("1")], [])
+    two_memories = count(["a"], [episode("a", "1")], [reflection("1")], [memory("x"), memory("x"), memory("x", "other")])
+    assert (two_episodes.doubled, two_reflections.doubled, two_memories.doubled) == (1, 1, 1)
+    assert (two_episodes.done, two_reflections.done, two_memories.done) == (0, 0, 1)
+
+
+def test_episodes_of_others_and_superseded_memories_are_not_counted() -> None:
+    counted = count(
+        ["a"], [episode("a", "1"), episode("z", "9")], [reflection("1"), reflection("9")], [memory("x"), memory("x", status="superseded")]
+    )
+    assert (counted.episodes, counted.doubled, counted.memories) == (1, 0, 1)
+
+
+def asked(task: int, brief: str = "", *, found_at: int | None = None, decisive: tuple[str, ...] = (), told: bool = True) -> Asked:
+    items = [frozenset({"other"})] * 8
+    if found_at is not None:
+        items[found_at] = frozenset({f"e{task}"})
+    return Asked(task, brief, tuple(items), f"e{task}", decisive, told)
+
+
+def test_only_the_first_five_items_count_for_the_same_task() -> None:
+    rate = same_task([asked(1, found_at=4), asked(2, found_at=5)], [frozenset({"e1"}), frozenset({"e2"})])
+    assert (rate.hits, rate.asked) == (1, 2)
+
+
+def test_random_order_is_computed_from_how_many_lessons_there_are() -> None:
+    lessons = [frozenset({"e1"})] + [frozenset({"other"})] * 9
+    assert same_task([asked(1)], lessons).baseline == pytest.approx(0.5)
+    assert same_task([asked(2)], lessons).baseline == 0.0
+    assert same_task([asked(1)], [frozenset({"e1"})]).baseline == 1.0
+
+
+def test_the_halves_are_counted_apart_and_next_to_other_tasks_briefs() -> None:
+    told = [asked(1, "call cancel_booking", decisive=("cancel_booking",)), asked(2, "", decisive=("cancel_booking",))]
+    bare = [asked(3, "cancel_booking", decisive=("book",), told=False)]
+    rate = names_decisive_call([*told, *bare], told=True)
+    assert (rate.hits, rate.asked) == (1, 2)
+    assert rate.baseline == pytest.approx(3 / 4)
+    assert names_decisive_call([*told, *bare], told=False).hits == 0
+
+
+def test_first_attempts_that_succeeded_have_no_call_to_name() -> None:
+    assert names_decisive_call([asked(1, "book")], told=True).asked == 0
+
+
+def test_runs_are_the_same_at_each_loading() -> None:
+    assert load_runs(folder()) == RUNS
+    assert isinstance(RUNS[0], Run)
