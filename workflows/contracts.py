@@ -29,9 +29,14 @@ class SessionState(Message):
     """Turns up to here belong to finished tasks."""
     episodes: int = 0
     last_turn_at: datetime | None = None
-    turns_this_run: int = 0
+    updates_this_run: int = 0
+    """What makes a history grow: a batch of turns counts as one."""
     seen_updates: tuple[str, ...] = ()
     """The newest 128 update ids: the server's own dedupe ends with the run."""
+    to_start: tuple[str, ...] = ()
+    """Reflections told of, not yet started: an update changes state only, the run loop starts them."""
+    closing: bool = False
+    """The caller closed the session; a later turn takes that back."""
 
 
 class SessionInput(Message):
@@ -43,6 +48,8 @@ class SessionInput(Message):
     idle_minutes: float = 30.0
     queue_prefix: str = "hindwise"
     state: SessionState = SessionState()
+    search_attributes: bool = True
+    """False where the namespace does not have them registered: nothing is upserted then."""
 
 
 class TurnsRecorded(Message):
@@ -95,6 +102,8 @@ class ReflectionInput(Message):
     tenant_hash: str = ""
     space_hash: str = ""
     queue_prefix: str = "hindwise"
+    search_attributes: bool = True
+    """False where the namespace does not have them registered."""
 
 
 class GatherResult(Message):
@@ -102,7 +111,7 @@ class GatherResult(Message):
 
     skip: bool = False
     skip_code: str = ""
-    """final, newer-verdict, nothing-to-learn, erased."""
+    """final, newer-verdict, nothing-to-learn, nothing-kept, person, erased."""
     reflector: str = "rules"
     outcome: str = "unknown"
     turns: int = 0
@@ -207,6 +216,21 @@ class Done(Message):
     done: bool = True
 
 
+class ReflectionReport(Message):
+    """What a reflection workflow returns, for people who look at it in Temporal; the ledger holds the truth."""
+
+    status: str
+    """completed or skipped."""
+    skip_code: str = ""
+    reflector: str = ""
+    fallback_cause: str = ""
+    added: int = 0
+    agreed: int = 0
+    superseded: int = 0
+    rejected: int = 0
+    index_pending: bool = False
+
+
 # ---- Upkeep --------------------------------------------------------------------------------------------------------------
 
 
@@ -221,19 +245,24 @@ class BatchInput(Message):
     """One batch of an upkeep activity."""
 
     page: int = 200
+    cursor: int = 0
+    """Where the batch before ended, for activities that walk over everything."""
 
 
 class BatchResult(Message):
-    """`changed`: rows handled; `more`: call again."""
+    """`changed`: rows handled; `more`: call again, with `cursor`."""
 
     changed: int = 0
     more: bool = False
+    cursor: int = 0
 
 
 class UpkeepReport(Message):
     """What one pass did, by activity."""
 
     changed: dict[str, int] = Field(default_factory=dict)
+    failed: tuple[str, ...] = ()
+    """Activities that gave up; their work waits for the next pass."""
 
 
 # ---- Names ---------------------------------------------------------------------------------------------------------------
@@ -247,6 +276,7 @@ COMPLETE_TASK: Final = "complete_task"
 SIGNAL_RETRY: Final = "retry"
 SIGNAL_USE_RULES: Final = "use_rules"
 SIGNAL_SKIP: Final = "skip"
+SIGNALS: Final = (SIGNAL_RETRY, SIGNAL_USE_RULES, SIGNAL_SKIP)
 
 ACTIVITIES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
     "close_idle": (CloseIdleInput, CloseIdleResult),

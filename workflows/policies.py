@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from temporalio.common import RetryPolicy, SearchAttributeKey
+from temporalio.common import Priority, RetryPolicy, SearchAttributeKey
 
 
 def session_queue(prefix: str) -> str:
@@ -27,6 +27,12 @@ def upkeep_queue(prefix: str) -> str:
     return f"{prefix}-upkeep"
 
 
+SESSION_ACTIVITIES: Final = frozenset({"close_idle"})
+LLM_ACTIVITIES: Final = frozenset({"reflect"})
+STORE_ACTIVITIES: Final = frozenset({"gather", "reflect", "ground", "resolve", "index", "credit", "finish", "park"})
+"""reflect also here: rules ask no model, so they do not wait behind one."""
+UPKEEP_ACTIVITIES: Final = frozenset({"sweep_outbox", "expire", "decay", "archive", "reverify", "purge_turns", "compare_index"})
+
 CONTINUE_AFTER_TURNS: Final = 200
 """Cold replay takes 0.2 s up to here and 13 s of CPU at 2,000, where the server stops accepting updates."""
 
@@ -37,6 +43,15 @@ STICKY_TIMEOUT: Final = timedelta(seconds=2)
 """How long a turn waits for a worker that died before another may take it."""
 
 HEARTBEAT: Final = timedelta(seconds=30)
+
+UPKEEP_PAGES: Final = 20
+"""Batches of one upkeep activity within a pass; what is left waits for the next."""
+
+LEDGER_RETRY: Final = timedelta(minutes=5)
+"""Pause of an idle session whose ledger did not answer for a whole budget."""
+
+SEEN_UPDATES: Final = 128
+"""Update ids that a session remembers across runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +84,20 @@ INDEX_STEP: Final = Policy(
 
 CREDIT_STEP: Final = LEDGER_STEP
 
+PARK_STEP: Final = Policy(timedelta(seconds=20), timedelta(minutes=1), _QUICK)
+"""Tells the ledger that a person is needed. Short: where the ledger itself is down, the workflow must show it all the same."""
+
 UPKEEP_STEP: Final = Policy(timedelta(minutes=2), timedelta(minutes=10), _QUICK, HEARTBEAT)
 """One batch of at most 200 rows; what fails waits for the next pass."""
+
+SESSION_SUMMARY: Final = "One session: counts turns, closes tasks, starts reflections"
+REFLECTION_SUMMARY: Final = "Looks back over one finished task"
+UPKEEP_SUMMARY: Final = "Ages memories, brings the index up to date, purges old turns"
+
+SESSION_PRIORITY: Final = Priority(priority_key=1)
+"""A caller waits for the answer of an update."""
+REFLECTION_PRIORITY: Final = Priority(priority_key=2)
+UPKEEP_PRIORITY: Final = Priority(priority_key=5)
 
 TENANT: Final = SearchAttributeKey.for_keyword("HindwiseTenant")
 SPACE: Final = SearchAttributeKey.for_keyword("HindwiseSpace")

@@ -1,0 +1,49 @@
+"""The side effects that workflows ask for, one file per step. Each is idempotent: ids derive, and what is stored is found again."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from activities.archive import archive
+from activities.close_idle import close_idle
+from activities.compare_index import compare_index
+from activities.credit import credit
+from activities.decay import decay
+from activities.expire import expire
+from activities.finish import finish
+from activities.gather import gather
+from activities.ground import ground
+from activities.index import index
+from activities.park import park
+from activities.purge_turns import purge_turns
+from activities.reflect import reflect
+from activities.resolve import resolve
+from activities.reverify import reverify
+from activities.step import Activity, Step, as_activity
+from activities.sweep_outbox import sweep_outbox
+from hindwise.engine import Engine
+from hindwise.reflect.base import Reflector
+
+STEPS: Mapping[str, Step] = {
+    "close_idle": close_idle,
+    "gather": gather,
+    "ground": ground,
+    "resolve": resolve,
+    "index": index,
+    "credit": credit,
+    "finish": finish,
+    "park": park,
+    "decay": decay,
+    "expire": expire,
+    "archive": archive,
+    "reverify": reverify,
+    "sweep_outbox": sweep_outbox,
+    "purge_turns": purge_turns,
+    "compare_index": compare_index,
+}
+"""By the name in the contracts; `reflect` joins them, bound to its reflectors."""
+
+
+def all_activities(engine: Engine, reflectors: Mapping[str, Reflector]) -> list[Activity]:
+    """Return every activity, bound to the engine and to the reflectors by name (rules, llm)."""
+    steps: dict[str, Step] = {**STEPS, "reflect": partial(reflect, reflectors=reflectors)}
+    return [as_activity(name, work, engine) for name, work in steps.items()]

@@ -1,0 +1,36 @@
+"""Compare index and ledger space by space, once a day, and mark what differs for the dispatcher."""
+
+import asyncio
+
+from temporalio import activity
+
+from hindwise.engine import Engine
+from hindwise.index.projection import index_space
+from hindwise.ledger import leases, upkeep
+from workflows.contracts import BatchInput, BatchResult
+
+_SPACES = 50
+_DAY_S = 23.9 * 3600
+"""A little less than a day, so that the pass does not wander through the day."""
+_ANSWER_S = 10.0
+
+
+async def compare_index(engine: Engine, message: BatchInput) -> BatchResult:
+    """Compare one page of spaces above `cursor`. The day's first batch takes a lease, so that later passes of the day do nothing."""
+    page = min(message.page, _SPACES)
+    if message.cursor == 0 and not await _first_of_the_day(engine):
+        return BatchResult()
+    found = await engine.ledger.read(lambda conn: upkeep.spaces_after(conn, message.cursor, page))
+    marked = 0
+    for space_no, tenant_id, name in found:
+        async with asyncio.timeout(_ANSWER_S):
+            indexed = await engine.index.ids(index_space(tenant_id, name))
+        now = engine.clock.now()
+        marked += await engine.ledger.write(lambda conn, no=space_no, ids=indexed, at=now: upkeep.mark_differences(conn, no, ids, at))  # type: ignore[misc]
+    return BatchResult(changed=marked, more=len(found) == page, cursor=found[-1][0] if found else message.cursor)
+
+
+async def _first_of_the_day(engine: Engine) -> bool:
+    # Held by the pass, not by the process: a repeated attempt of the same pass goes on, the next pass does not.
+    holder, now = activity.info().workflow_run_id or "", engine.clock.now()
+    return await engine.ledger.write(lambda conn: leases.take(conn, "compare-index", holder, now, _DAY_S))

@@ -1,0 +1,55 @@
+"""Make a reflection final in the ledger; whoever asks for its status reads it there."""
+
+import asyncio
+
+from hindwise.engine import Engine
+from hindwise.errors import NotFound
+from hindwise.ledger import episodes, reflections
+from hindwise.model.reflection import ReflectionStatus
+from hindwise.reflect.gate import worth_reflecting
+from workflows.contracts import Done, FinishInput
+
+_REASONS = {
+    "newer-verdict": "a later verdict of the same task is reflected instead",
+    "person": "a person skipped it",
+    "erased": "its space was erased",
+}
+
+
+async def finish(engine: Engine, message: FinishInput) -> Done:
+    """Set the final status with the reason in words; a second call, or one for an erased reflection, changes nothing."""
+    reason = await _reason(engine, message) if message.status == "skipped" else ""
+    now = engine.clock.now()
+    await engine.ledger.write(
+        lambda conn: reflections.finish(
+            conn,
+            message.reflection_id,
+            ReflectionStatus(message.status),
+            now,
+            index_pending=message.index_pending,
+            skip_reason=reason,
+            error="",
+        )
+    )
+    return Done()
+
+
+async def _reason(engine: Engine, message: FinishInput) -> str:
+    if message.skip_code in _REASONS:
+        return _REASONS[message.skip_code]
+    try:
+        return (await _nothing_because(engine, message))[:500]
+    except NotFound:
+        return _REASONS["erased"]
+
+
+async def _nothing_because(engine: Engine, message: FinishInput) -> str:
+    """Why nothing was kept: the gate's words, the reflector's, or the first refusal."""
+    row = await engine.ledger.read(lambda conn: reflections.row_of(conn, message.reflection_id))
+    if message.skip_code == "nothing-to-learn":
+        episode = await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id))
+        return await asyncio.to_thread(worth_reflecting, episode) or "nothing to learn"
+    found = await engine.ledger.read(lambda conn: reflections.attempts(conn, message.reflection_id))
+    said = next((attempt.answer.nothing_because for attempt in reversed(found) if attempt.answer.nothing_because), "")
+    refused = [item["reason"] for item in row.rejected]
+    return said or (f"all {len(refused)} drafts were refused: {refused[0]}" if refused else "what it says was known already")

@@ -1,0 +1,49 @@
+"""Validate a stored answer, then let the gate decide what is kept at all."""
+
+import asyncio
+
+from hindwise.engine import Engine
+from hindwise.errors import NotFound
+from hindwise.ledger import episodes, reflections
+from hindwise.ledger.reflections import Attempt
+from hindwise.model.episode import Episode
+from hindwise.model.memory import Draft
+from hindwise.model.reflection import Answer, Complaint, Rejected
+from hindwise.reflect import validators
+from hindwise.reflect.gate import keep
+from workflows.contracts import GroundInput, GroundResult
+
+
+async def ground(engine: Engine, message: GroundInput) -> GroundResult:
+    """Judge an answer once; called again it tells what was judged. What the gate refuses is recorded and not complained about."""
+    attempt, episode = await _load(engine, message)
+    if attempt.grounded is not None:
+        return GroundResult(**{name: len(attempt.grounded[name]) for name in ("accepted", "rejected", "complaints")})
+    accepted, rejected, complaints = await asyncio.to_thread(_judge, episode, attempt.answer)
+    await engine.ledger.write(
+        lambda conn: reflections.store_grounded(
+            conn, message.reflection_id, message.attempt, accepted=accepted, rejected=rejected, complaints=complaints
+        )
+    )
+    return GroundResult(accepted=len(accepted), rejected=len(rejected), complaints=len(complaints))
+
+
+async def _load(engine: Engine, message: GroundInput) -> tuple[Attempt, Episode]:
+    row = await engine.ledger.read(lambda conn: reflections.row_of(conn, message.reflection_id))
+    found = await engine.ledger.read(lambda conn: reflections.attempts(conn, message.reflection_id))
+    attempt = next((attempt for attempt in found if attempt.number == message.attempt), None)
+    if attempt is None:
+        raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")
+    return attempt, await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id))
+
+
+def _judge(episode: Episode, answer: Answer) -> tuple[list[tuple[int, Draft]], list[Rejected], list[Complaint]]:
+    grounded = validators.ground(episode, answer)
+    accepted: list[tuple[int, Draft]] = []
+    rejected = [item for _, item in grounded.rejected]
+    for ordinal, draft in grounded.accepted:
+        if reason := keep(episode, draft):
+            rejected.append(Rejected(draft=draft, rule="gate", reason=reason))
+        else:
+            accepted.append((ordinal, draft))
+    return accepted, rejected, list(grounded.complaints)

@@ -1,0 +1,36 @@
+"""Make what was concluded recallable: bring the index of the reflection's spaces up to date, for at most ten seconds."""
+
+import asyncio
+
+from sqlalchemy import Connection
+
+from hindwise.engine import Engine
+from hindwise.errors import IndexUnavailable, ModelRefused, ModelUnavailable
+from hindwise.ledger import reflections, upkeep
+from workflows.contracts import IndexResult, StepInput
+
+WAIT_S = 10.0
+_AGAIN_S = 0.1
+
+
+async def index(engine: Engine, message: StepInput) -> IndexResult:
+    """Apply what is dirty up to now; `pending` when it takes longer, or the index is away: the dispatcher does the rest."""
+    now = engine.clock.now()
+
+    def take_up(conn: Connection) -> dict[int, int]:
+        row = reflections.row_of(conn, message.reflection_id)
+        reflections.set_running(conn, row.id, "index", now)
+        return upkeep.ledger_numbers(conn, row.tenant_id, list(row.epochs))
+
+    wanted = await engine.ledger.write(take_up)
+    applied = 0
+    try:
+        async with asyncio.timeout(WAIT_S):
+            while left := await engine.ledger.read(lambda conn: upkeep.behind(conn, wanted)):
+                done = [await engine.projection.one_space(number) for number in left]
+                applied += sum(number or 0 for number in done)
+                if None in done:  # another process holds the lease and works on it
+                    await asyncio.sleep(_AGAIN_S)
+    except (TimeoutError, IndexUnavailable, ModelUnavailable, ModelRefused):
+        return IndexResult(pending=True, applied=applied)
+    return IndexResult(applied=applied)

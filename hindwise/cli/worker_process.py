@@ -1,0 +1,158 @@
+"""The worker: one process that serves all queues, with the index dispatcher beside them. Stops within its grace, loses nothing.
+
+Whoever runs it chooses the loop (uvloop halves the CPU per turn) and leaves by `os._exit`: Temporal's core may abort an interpreter
+that ends by itself.
+"""
+
+import asyncio
+import gc
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from temporalio.client import Client
+from temporalio.worker import Worker
+
+from activities import all_activities
+from hindwise.engine import Engine, open_engine
+from hindwise.index.dispatcher import dispatch_forever
+from hindwise.reflect.base import Reflector
+from hindwise.reflect.llm import LlmReflector
+from hindwise.reflect.rules import RuleReflector
+from hindwise.settings import Settings
+from workflows import policies, start
+from workflows.plugin import workflow_plugin
+
+DEFAULT_ADDRESS = "127.0.0.1:7233"
+GRACE = timedelta(seconds=10)
+"""How long running steps may go on after a stop; what is cut is tried again elsewhere."""
+
+_HEARTBEATS = timedelta(seconds=5)
+_WORKFLOW_TASKS = 20
+"""Ten per core keep each below Temporal's limit of five seconds when many sessions wake at once."""
+_CACHED_WORKFLOWS = 600
+"""About 91 KiB each."""
+_SLOTS = {"session": 10, "store": 20, "llm": 8, "upkeep": 2}
+"""Steps at a time by queue: `llm` is bounded by what a provider allows, `upkeep` stays out of the way."""
+_RETRY_FIRST_S, _RETRY_MAX_S = 0.5, 10.0
+_CONNECT_S = 10.0
+
+_log = structlog.get_logger(__name__)
+
+
+async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
+    """Work until `stop` is set, then finish what runs (at most GRACE) and return.
+
+    Temporal may be down at the start or go away later: the worker waits and comes back. Raises what `open_engine` raises.
+    """
+    async with open_engine(settings) as engine, reflectors(settings) as known:
+        dispatching = asyncio.create_task(dispatch_forever(engine.projection, engine.ledger, stop), name="dispatcher")
+        try:
+            await _work_until(engine, known, stop, dispatching)
+        finally:
+            stop.set()
+            await dispatching
+    # Clients that are still referenced when the interpreter ends are what aborts it.
+    gc.collect()
+
+
+@asynccontextmanager
+async def reflectors(settings: Settings) -> AsyncIterator[Mapping[str, Reflector]]:
+    """The reflectors by name, closed at the end."""
+    model = LlmReflector(settings)
+    try:
+        yield {"rules": RuleReflector(), "llm": model}
+    finally:
+        await model.close()
+
+
+async def _work_until(engine: Engine, known: Mapping[str, Reflector], stop: asyncio.Event, dispatching: "asyncio.Task[None]") -> None:
+    pause = _RETRY_FIRST_S
+    while not stop.is_set():
+        client = await _connect(engine.settings, stop)
+        if client is None:
+            return
+        try:
+            async with AsyncExitStack() as stack:
+                for worker in make_workers(client, engine, known):
+                    await stack.enter_async_context(worker)
+                _log.info("worker_ready", address=engine.settings.temporal_address or DEFAULT_ADDRESS)
+                await _either(stop, dispatching)
+                pause = _RETRY_FIRST_S
+            return
+        except (RuntimeError, start.NotDelivered) as error:
+            # A namespace that went away, a server that refuses us: fatal for these workers, not for the process.
+            _log.warning("worker_starts_again", error=type(error).__name__, after_s=pause)
+        await _pause(stop, pause)
+        pause = min(_RETRY_MAX_S, pause * 2)
+
+
+async def _either(stop: asyncio.Event, dispatching: "asyncio.Task[None]") -> None:
+    """Until `stop`; a dispatcher that dies takes the process with it, so that the failure is seen."""
+    waiting = asyncio.create_task(stop.wait())
+    await asyncio.wait([waiting, dispatching], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if dispatching.done() and not stop.is_set():
+        dispatching.result()
+
+
+async def _connect(settings: Settings, stop: asyncio.Event) -> Client | None:
+    """Return a client with the schedule of upkeep in place; None when `stop` came first. Says once that it waits."""
+    pause, told = _RETRY_FIRST_S, False
+    while not stop.is_set():
+        try:
+            async with asyncio.timeout(_CONNECT_S):
+                client = await start.connect(settings.temporal_address or DEFAULT_ADDRESS, namespace=settings.temporal_namespace)
+                await start.ensure_schedule(client, queue_prefix=settings.task_queue_prefix, every_minutes=settings.upkeep_every_minutes)
+            return client
+        except (start.NotDelivered, TimeoutError) as error:
+            if not told:
+                _log.warning("temporal_unreachable", cause=getattr(error, "reason", "timeout"), next="waits and tries again")
+            told = True
+        await _pause(stop, pause)
+        pause = min(_RETRY_MAX_S, pause * 2)
+    return None
+
+
+async def _pause(stop: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        return
+
+
+def make_workers(client: Client, engine: Engine, known: Mapping[str, Reflector]) -> Sequence[Worker]:
+    """One worker per queue, sharing the client: workflows and idle closing, ledger and index, models, upkeep."""
+    by_name: dict[str, Any] = {getattr(work, "__name__", ""): work for work in all_activities(engine, known)}
+    prefix = engine.settings.task_queue_prefix
+
+    def serve(queue: str, names: frozenset[str], slots: int) -> Worker:
+        return Worker(
+            client,
+            task_queue=queue,
+            activities=[by_name[name] for name in sorted(names)],
+            max_concurrent_activities=slots,
+            max_heartbeat_throttle_interval=_HEARTBEATS,
+            graceful_shutdown_timeout=GRACE,
+        )
+
+    session = Worker(
+        client,
+        task_queue=policies.session_queue(prefix),
+        activities=[by_name[name] for name in sorted(policies.SESSION_ACTIVITIES)],
+        plugins=[workflow_plugin()],
+        max_concurrent_workflow_tasks=_WORKFLOW_TASKS,
+        max_concurrent_activities=_SLOTS["session"],
+        max_cached_workflows=_CACHED_WORKFLOWS,
+        sticky_queue_schedule_to_start_timeout=policies.STICKY_TIMEOUT,
+        graceful_shutdown_timeout=GRACE,
+    )
+    return (
+        session,
+        serve(policies.store_queue(prefix), policies.STORE_ACTIVITIES, _SLOTS["store"]),
+        serve(policies.llm_queue(prefix), policies.LLM_ACTIVITIES, _SLOTS["llm"]),
+        serve(policies.upkeep_queue(prefix), policies.UPKEEP_ACTIVITIES, _SLOTS["upkeep"]),
+    )

@@ -1,0 +1,77 @@
+"""What is already known where an episode happened: near memories, and earlier episodes of the same task.
+
+Others' episodes are reduced to a sketch here, before any reflector sees them.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from hindwise.embed.base import Embedder, Vector
+from hindwise.errors import HindwiseError
+from hindwise.index.base import Candidate, Filters, Index
+from hindwise.index.projection import index_space
+from hindwise.ledger import episodes, memories, spaces
+from hindwise.ledger.engine import Ledger
+from hindwise.model.episode import Episode
+from hindwise.model.memory import LIVE, Memory
+from hindwise.model.space import spaces_of
+from hindwise.reflect.base import Known
+from hindwise.safety.sketch import for_reader
+from hindwise.text.tokens import tokens
+
+MAX_MEMORIES = 20
+MAX_EARLIER = 6
+_MAX_QUERY_CHARS = 2_000
+_WAIT_S = 5.0
+
+
+async def what_is_known(
+    ledger: Ledger, index: Index, embedder: Embedder, episode: Episode, task_key: str, *, memories: bool = True
+) -> Known:
+    """Return near live memories of the episode's spaces (only with `memories`) and earlier episodes of its task.
+
+    An index or embedder that is away costs nearness, nothing else. Raises LedgerUnavailable.
+    """
+    earlier = await ledger.read(lambda conn: episodes.earlier_of_task(conn, episode, task_key, MAX_EARLIER))
+    return Known(
+        memories=await _near(ledger, index, embedder, episode, task_key) if memories else (),
+        earlier=tuple(for_reader(other, episode.user_id) for other in earlier),
+    )
+
+
+async def _near(ledger: Ledger, index: Index, embedder: Embedder, episode: Episode, task_key: str) -> tuple[Memory, ...]:
+    names = spaces_of(episode.user_id, episode.agent_id)
+    numbers = await ledger.read(lambda conn: {name: row.no for name, row in spaces.find(conn, episode.tenant_id, names).items()})
+    text = (episode.goal or task_key)[:_MAX_QUERY_CHARS]
+    found = await _candidates(index, embedder, [index_space(episode.tenant_id, name) for name in names], text)
+    ranked = [candidate.memory_id for candidate in sorted(found, key=_nearness, reverse=True)][:MAX_MEMORIES]
+    return await ledger.read(lambda conn: _live(conn, list(numbers.values()), ranked))
+
+
+def _nearness(candidate: Candidate) -> tuple[float, float, str]:
+    return (candidate.cosine or 0.0) + candidate.coverage, candidate.lexical, candidate.memory_id
+
+
+async def _candidates(index: Index, embedder: Embedder, names: Sequence[str], text: str) -> list[Candidate]:
+    found: list[Candidate] = []
+    try:
+        async with asyncio.timeout(_WAIT_S):
+            vector: Vector | None = await embedder.query(text) if text else None
+            for name in names:
+                found += await index.candidates(name, tokens(text), vector, Filters(), k=MAX_MEMORIES)
+    except (HindwiseError, TimeoutError):
+        # Nearness is a help to the model, not a condition: the newest ones stand in.
+        return found
+    return found
+
+
+def _live(conn: Connection, space_nos: Sequence[int], ranked: Sequence[str]) -> tuple[Memory, ...]:
+    """The near ones in order, filled up with the newest; without evidence, which is others' words."""
+    by_id = {row.id: memories.from_row(row) for row in memories.rows_by_ids(conn, space_nos, ranked)} if ranked else {}
+    near = [by_id[memory_id] for memory_id in ranked if memory_id in by_id and by_id[memory_id].status in LIVE]
+    if len(near) < MAX_MEMORIES:
+        seen = {memory.id for memory in near}
+        near += [memories.from_row(row) for row in memories.newest_live(conn, space_nos, MAX_MEMORIES) if row.id not in seen]
+    return tuple(near[:MAX_MEMORIES])

@@ -1,0 +1,41 @@
+"""What client, worker and Replayer must agree on: data converter, workflows, sandbox, and which errors fail a workflow.
+
+`hindwise_plugin()` goes to the client, `workflow_plugin()` to the worker that runs workflows and to the Replayer. They are two because
+a plugin of the client reaches every worker made from it, and workers of activities should not poll for workflows.
+"""
+
+from pydantic import ValidationError
+from temporalio.contrib.pydantic import pydantic_data_converter
+from temporalio.plugin import SimplePlugin
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+
+from workflows.reflection import Reflection
+from workflows.session import Session
+from workflows.upkeep import Upkeep
+
+WORKFLOWS = (Session, Reflection, Upkeep)
+PASSED_THROUGH = ("workflows.contracts", "workflows.ids", "workflows.policies")
+"""By name, never `workflows` itself: passing a workflow's own module through would switch off the guards in it."""
+
+
+def sandbox() -> SandboxedWorkflowRunner:
+    """Workflows run guarded against clocks, random numbers and I/O."""
+    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
+
+
+def hindwise_plugin() -> SimplePlugin:
+    """For `Client.connect(plugins=[…])`; workers made from that client inherit it."""
+    return SimplePlugin("hindwise.Messages", data_converter=pydantic_data_converter)
+
+
+def workflow_plugin() -> SimplePlugin:
+    """For the worker that runs the workflows, and for the Replayer."""
+    return SimplePlugin(
+        "hindwise.Workflows",
+        data_converter=pydantic_data_converter,
+        workflows=list(WORKFLOWS),
+        workflow_runner=sandbox(),
+        # A message that cannot be read fails the workflow instead of hanging it for ever. Nothing wider: a nondeterminism error
+        # must stop the task, not the session.
+        workflow_failure_exception_types=[ValidationError],
+    )

@@ -1,0 +1,223 @@
+"""How the doors reach Temporal: one call per message, bounded in time. Runs outside the sandbox.
+
+Whatever goes wrong is one error, NotDelivered: the ledger holds what was accepted, and the sweep sends it again. Repeating a call
+is harmless, because update ids and workflow ids are ours and derive from what is told.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+    WithStartWorkflowOperation,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
+from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode, TLSConfig
+
+from workflows import contracts, ids, policies
+from workflows.contracts import Message, ReflectionInput, SessionAck, SessionInput, TaskCompleted, TurnsRecorded, UpkeepInput
+from workflows.plugin import hindwise_plugin
+
+_CATCH_UP = timedelta(hours=2)
+"""After a longer outage missed passes of upkeep are not made up for: the next one does what is due."""
+
+
+class NotDelivered(Exception):
+    """Temporal did not take a message in time. `reason`: a status name, never words of a caller."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"Temporal did not take the message: {reason}")
+        self.reason = reason
+
+
+async def connect(address: str, *, namespace: str, api_key: str | None = None, tls: bool | TLSConfig = False, lazy: bool = False) -> Client:
+    """Return a client that speaks our messages; one per process. lazy: connects at the first call. Raises NotDelivered."""
+    try:
+        return await Client.connect(address, namespace=namespace, api_key=api_key, tls=tls, lazy=lazy, plugins=[hindwise_plugin()])
+    except (RPCError, RuntimeError) as error:
+        raise NotDelivered(f"no server at {address}") from error
+
+
+async def missing_search_attributes(client: Client, *, rpc_timeout_s: float = 5.0) -> Sequence[str]:
+    """Return the names that the namespace does not have as Keyword; where one is missing, start with search_attributes=False.
+
+    Raises NotDelivered.
+    """
+    request = ListSearchAttributesRequest(namespace=client.namespace)
+    try:
+        answer = await client.operator_service.list_search_attributes(request, timeout=timedelta(seconds=rpc_timeout_s))
+    except (RPCError, RuntimeError) as error:
+        raise NotDelivered(_reason(error)) from error
+    return [key.name for key in policies.SEARCH_ATTRIBUTES if key.name not in answer.custom_attributes]
+
+
+async def send_turns(client: Client, start: SessionInput, turns: TurnsRecorded, *, rpc_timeout_s: float = 3.0) -> SessionAck:
+    """Tell a session of turns that stand in the ledger, opening a run where none is. Raises NotDelivered."""
+    return await _update_session(client, start, contracts.RECORD_TURNS, turns, turns.update_id, rpc_timeout_s)
+
+
+async def send_completion(client: Client, start: SessionInput, task: TaskCompleted, *, rpc_timeout_s: float = 3.0) -> SessionAck:
+    """Tell a session that a task ended; it starts the reflection. Raises NotDelivered."""
+    return await _update_session(client, start, contracts.COMPLETE_TASK, task, task.update_id, rpc_timeout_s)
+
+
+async def start_reflection(client: Client, start: ReflectionInput, *, rpc_timeout_s: float = 3.0) -> None:
+    """Start a reflection that stands queued in the ledger; one that runs already is fine. Raises NotDelivered."""
+    attributes = _attributes(start.tenant_hash, start.space_hash, "running") if start.search_attributes else None
+    try:
+        async with asyncio.timeout(rpc_timeout_s + 1):
+            await client.start_workflow(
+                contracts.REFLECTION_WORKFLOW,
+                start,
+                id=ids.reflection_workflow(start.reflection_id),
+                task_queue=policies.session_queue(start.queue_prefix),
+                # A closed one may run again: the ledger decides whether anything is left to do, not Temporal's retention.
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                search_attributes=attributes,
+                static_summary=policies.REFLECTION_SUMMARY,
+                priority=policies.REFLECTION_PRIORITY,
+                rpc_timeout=timedelta(seconds=rpc_timeout_s),
+            )
+    except WorkflowAlreadyStartedError:
+        return
+    except (RPCError, TimeoutError, RuntimeError) as error:
+        raise NotDelivered(_reason(error)) from error
+
+
+async def signal_reflection(client: Client, reflection_id: str, signal: str, *, rpc_timeout_s: float = 3.0) -> bool:
+    """Send retry, use_rules or skip to a reflection; False when no run of it is open. Raises NotDelivered, ValueError."""
+    if signal not in contracts.SIGNALS:
+        raise ValueError(f"no such signal: {signal!r}")
+    try:
+        async with asyncio.timeout(rpc_timeout_s + 1):
+            handle = client.get_workflow_handle(ids.reflection_workflow(reflection_id))
+            await handle.signal(signal, rpc_timeout=timedelta(seconds=rpc_timeout_s))
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return False
+        raise NotDelivered(_reason(error)) from error
+    except (TimeoutError, RuntimeError) as error:
+        raise NotDelivered(_reason(error)) from error
+    return True
+
+
+async def ensure_schedule(client: Client, *, queue_prefix: str, every_minutes: float, rpc_timeout_s: float = 5.0) -> None:
+    """Create the schedule of upkeep, or bring it up to date; one that a person paused stays paused. Raises NotDelivered."""
+    schedule = _upkeep_schedule(queue_prefix, every_minutes)
+    timeout = timedelta(seconds=rpc_timeout_s)
+    try:
+        async with asyncio.timeout(2 * rpc_timeout_s + 1):
+            try:
+                await client.create_schedule(ids.UPKEEP_SCHEDULE, schedule, rpc_timeout=timeout)
+            except ScheduleAlreadyRunningError:
+                handle = client.get_schedule_handle(ids.UPKEEP_SCHEDULE)
+                await handle.update(lambda found: _updated(found, schedule), rpc_timeout=timeout)
+    except (RPCError, TimeoutError, RuntimeError) as error:
+        raise NotDelivered(_reason(error)) from error
+
+
+def _upkeep_schedule(queue_prefix: str, every_minutes: float) -> Schedule:
+    return Schedule(
+        action=ScheduleActionStartWorkflow(
+            contracts.UPKEEP_WORKFLOW,
+            UpkeepInput(queue_prefix=queue_prefix),
+            id=ids.UPKEEP_SCHEDULE,
+            task_queue=policies.session_queue(queue_prefix),
+            static_summary=policies.UPKEEP_SUMMARY,
+            priority=policies.UPKEEP_PRIORITY,
+        ),
+        spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(every=timedelta(minutes=every_minutes))]),
+        policy=SchedulePolicy(overlap=ScheduleOverlapPolicy.SKIP, catchup_window=_CATCH_UP),
+    )
+
+
+def _updated(found: ScheduleUpdateInput, schedule: Schedule) -> ScheduleUpdate:
+    schedule.state = found.description.schedule.state
+    return ScheduleUpdate(schedule)
+
+
+async def _update_session(
+    client: Client, start: SessionInput, update: str, message: Message, update_id: str, rpc_timeout_s: float
+) -> SessionAck:
+    try:
+        async with asyncio.timeout(rpc_timeout_s + 1):
+            try:
+                return await _update_once(client, start, update, message, update_id, rpc_timeout_s)
+            except RPCError as error:
+                # The run ended while the update was on its way: the next try opens a new one.
+                if error.status not in (RPCStatusCode.NOT_FOUND, RPCStatusCode.ABORTED):
+                    raise
+                return await _update_once(client, start, update, message, update_id, rpc_timeout_s)
+    except (RPCError, TimeoutError, RuntimeError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
+        raise NotDelivered(_reason(error)) from error
+
+
+async def _update_once(
+    client: Client, start: SessionInput, update: str, message: Message, update_id: str, rpc_timeout_s: float
+) -> SessionAck:
+    operation: WithStartWorkflowOperation[Any, Any] = WithStartWorkflowOperation(
+        contracts.SESSION_WORKFLOW,
+        start,
+        id=ids.session_workflow(start.handle),
+        task_queue=policies.session_queue(start.queue_prefix),
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        search_attributes=_attributes(start.tenant_hash, start.space_hash, "open") if start.search_attributes else None,
+        static_summary=policies.SESSION_SUMMARY,
+        priority=policies.SESSION_PRIORITY,
+    )
+    delivered = False
+    try:
+        ack: SessionAck = await client.execute_update_with_start_workflow(
+            update,
+            message,
+            start_workflow_operation=operation,
+            id=update_id,
+            result_type=SessionAck,
+            rpc_timeout=timedelta(seconds=rpc_timeout_s),
+        )
+        delivered = True
+        return ack
+    finally:
+        if not delivered:
+            await _forget(operation)
+
+
+async def _forget(operation: WithStartWorkflowOperation[Any, Any]) -> None:
+    """Take the start's own error out of its future; else the interpreter complains that nobody did."""
+    try:
+        async with asyncio.timeout(0.01):
+            await operation.workflow_handle()
+    except (RPCError, TimeoutError, RuntimeError, WorkflowAlreadyStartedError, asyncio.CancelledError):
+        return
+
+
+def _attributes(tenant_hash: str, space_hash: str, phase: str) -> TypedSearchAttributes:
+    return TypedSearchAttributes(
+        [
+            SearchAttributePair(policies.TENANT, tenant_hash),
+            SearchAttributePair(policies.SPACE, space_hash),
+            SearchAttributePair(policies.PHASE, phase),
+        ]
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """A status or a class, never the server's words."""
+    return error.status.name if isinstance(error, RPCError) else type(error).__name__
