@@ -22,7 +22,7 @@ from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.migrate import migrate
 from hindwise.lifecycle.aging import AgingRules
 from hindwise.reflect.llm import PROMPT_VERSION as LLM_PROMPT_VERSION
-from hindwise.reflect.rules import PROMPT_VERSION as RULES_PROMPT_VERSION
+from hindwise.reflect.rules import RuleReflector
 from hindwise.settings import Settings
 from hindwise.text.tokens import TOKENIZER_VERSION
 
@@ -46,7 +46,7 @@ class Engine:
         settings = self.settings
         if settings.reflector == "llm" or (settings.reflector == "auto" and settings.llm_model):
             return ReflectorId("llm", settings.llm_model, LLM_PROMPT_VERSION)
-        return ReflectorId("rules", "", RULES_PROMPT_VERSION)
+        return ReflectorId("rules", "", RuleReflector.prompt_version)
 
 
 def aging_rules(settings: Settings) -> AgingRules:

@@ -1,0 +1,1 @@
+"""Query in, brief out: what should the agent know before it starts?"""

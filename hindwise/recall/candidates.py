@@ -1,0 +1,61 @@
+"""What the question is compared with: finds of the index, and rows that the index does not know (yet, or at all). Pure.
+
+Rows from the ledger are scored here as an index scores them, so that a memory written a moment ago competes on equal terms.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
+
+from hindwise.embed.base import Vector
+
+_K1, _B = 1.2, 0.75
+"""As both indexes have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A row that may be told, with its raw scores. `cosine`: None without vectors."""
+
+    row: Row[Any]
+    words: frozenset[str]
+    lexical: float
+    cosine: float | None
+
+
+def score_rows(
+    rows: Sequence[Row[Any]], asked: Sequence[str], vectors: Mapping[tuple[int, str], Vector], question: Vector | None
+) -> list[Found]:
+    """Score rows straight from their stored `lex` and vectors; BM25 with the statistics of these rows.
+
+    vectors: by (space number, text hash); a row without one is scored by words alone.
+    """
+    documents = [row.lex.split() for row in rows]
+    counts = [Counter(document) for document in documents]
+    frequency = {word: sum(1 for count in counts if word in count) for word in asked}
+    mean = sum(map(len, documents)) / max(len(documents), 1) or 1.0
+    weights = {word: math.log(1 + (len(rows) - df + 0.5) / (df + 0.5)) for word, df in frequency.items()}
+    return [
+        Found(
+            row,
+            frozenset(count),
+            sum(weights[word] * count[word] * (_K1 + 1) / (count[word] + _norm(len(document), mean)) for word in asked if word in count),
+            _cosine(vectors.get((row.space_no, row.text_hash)), question),
+        )
+        for row, document, count in zip(rows, documents, counts, strict=True)
+    ]
+
+
+def _norm(length: int, mean: float) -> float:
+    return _K1 * (1 - _B + _B * length / mean)
+
+
+def _cosine(vector: Vector | None, question: Vector | None) -> float | None:
+    # Vectors of another model's length can lie in the ledger while a new generation is being built.
+    if vector is None or question is None or vector.shape != question.shape:
+        return None
+    return float(vector @ question)

@@ -1,0 +1,77 @@
+"""The recall log, written behind the answer: which memories were told, for which session or run. Never delays or fails a recall."""
+
+import asyncio
+from collections import deque
+from typing import Any
+
+import structlog
+
+from hindwise.errors import HindwiseError
+from hindwise.ledger import recalls
+from hindwise.ledger.engine import Ledger
+
+_WITHIN_S = 0.5
+_BATCH = 200
+_MAX_WAITING = 10_000
+"""Beyond it the oldest entries are given up: a ledger that is down for long must not eat the memory."""
+
+_logger = structlog.get_logger(__name__)
+
+
+class RecallLog:
+    """Collects rows and writes them in batches, within a second. `lost`: rows given up so far."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._waiting: deque[dict[str, Any]] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
+        self.lost = 0
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Keep a row for the next batch. Returns at once; must be called on the event loop."""
+        if len(self._waiting) >= _MAX_WAITING:
+            self._waiting.popleft()
+            self.lost += 1
+        self._waiting.append(row)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._write_soon(), name="recall-log")
+
+    async def flush(self) -> None:
+        """Write what waits, now. What the ledger does not take stays for a later flush."""
+        async with self._writing:
+            while self._waiting:
+                batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+                if not await self._write(batch):
+                    return
+
+    async def close(self) -> None:
+        """Write what waits and stop. What the ledger refuses now is lost, and counted."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+        await self.flush()
+        if self._waiting:
+            self.lost += len(self._waiting)
+            self._waiting.clear()
+            _logger.warning("recalls_not_logged", lost=self.lost)
+
+    async def _write_soon(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(_WITHIN_S)
+            before = len(self._waiting)
+            await self.flush()
+            if len(self._waiting) >= before:
+                # The ledger does not answer. The next recall starts another try.
+                return
+
+    async def _write(self, batch: list[dict[str, Any]]) -> bool:
+        try:
+            # Shielded: a batch that was taken out of the queue is written even when `close` cancels the waiting.
+            await asyncio.shield(self._ledger.write(lambda conn: recalls.log(conn, batch)))
+        except HindwiseError as error:
+            _logger.warning("recall_log_failed", cause=error.type, waiting=len(self._waiting) + len(batch))
+            self._waiting.extendleft(reversed(batch))
+            return False
+        return True

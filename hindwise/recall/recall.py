@@ -1,0 +1,287 @@
+"""A recall from the question to the brief. No model is asked but the embedder, and nothing goes through a workflow.
+
+    question → outbox of its spaces, and its vector → index, all spaces side by side → ledger: rows, standing items → judge → brief
+
+Two hops to the ledger. Where the index or the embedder does not answer, the ledger alone does, and the answer says `degraded`.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, Row
+
+from hindwise.embed.base import Vector
+from hindwise.engine import Engine
+from hindwise.errors import IndexUnavailable, ModelRefused, ModelUnavailable
+from hindwise.index.base import Candidate, Filters
+from hindwise.index.projection import index_space
+from hindwise.ledger import embeddings
+from hindwise.ledger import memories as memory_rows
+from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
+from hindwise.recall import queries, wording
+from hindwise.recall.brief import Brief, write_brief
+from hindwise.recall.candidates import Found, score_rows
+from hindwise.recall.judge import Judge, Judged
+from hindwise.recall.log import RecallLog
+from hindwise.recall.queries import Survey
+from hindwise.recall.question import Question, read_question
+from hindwise.recall.select import Scored, select
+from hindwise.recall.yardstick import Yardstick
+from hindwise.safety.masking import mask
+
+CANDIDATES = 50
+"""Per pool and space."""
+_INDEX_LIMIT_S = 1.5
+_EMBED_LIMIT_S = 5.0
+_YARDSTICK_LIMIT_S = 20.0
+_DEGRADED_ROWS = 2_000
+"""Newest rows that a recall without an index looks through."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A query on its way: what is known before the last hop."""
+
+    tenant_id: str
+    query: RecallQuery
+    question: Question
+    survey: Survey
+    vector: Vector | None
+    candidates: Mapping[str, Candidate]
+    index_down: bool
+    degraded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the last hop brings back."""
+
+    judged: Judged
+    chosen: Sequence[Scored]
+    brief: Brief
+    evidence: Mapping[str, tuple[QuotedEvidence, ...]]
+    hydrate_ms: float
+    score_ms: float
+
+
+class Recaller:
+    """Answers recalls, and logs them behind the answer. One per process; `close` it, so that the last logs are written."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._yardstick = Yardstick(engine.embedder)
+        self.log = RecallLog(engine.ledger)
+
+    async def start(self) -> None:
+        """Measure the embedder's yardstick (a second with the local one), which else the first recall does. Never fails."""
+        await self._levels_ready()
+
+    async def recall(self, tenant_id: str, query: RecallQuery) -> Recalled:
+        """Return the brief and its items.
+
+        Raises InvalidInput where no owner is named, LedgerUnavailable. An index or embedder that does not answer degrades the answer.
+        """
+        began = perf_counter()
+        question = read_question(query)
+        (survey, survey_ms), (vector, embedder_down, embed_ms) = await asyncio.gather(
+            self._survey(tenant_id, question), self._embed(question)
+        )
+        at = perf_counter()
+        finds, index_down = await self._find(tenant_id, query, question, survey, vector)
+        candidates_ms = _ms(at)
+        asked = _Asked(tenant_id, query, question, survey, vector, finds, index_down, index_down or embedder_down)
+        told = await self._engine.ledger.read(lambda conn: self._tell(conn, asked))
+        answer = _answer(asked, told, self._engine.settings.relevance_gate)
+        timings = {
+            "survey": survey_ms,
+            "embed": embed_ms,
+            "candidates": candidates_ms,
+            "hydrate": told.hydrate_ms,
+            "score": told.score_ms,
+            "total": _ms(began),
+        }
+        self._note(asked, answer)
+        return answer.model_copy(update={"timings": timings})
+
+    async def flush(self) -> None:
+        """Write the waiting log rows now."""
+        await self.log.flush()
+
+    async def close(self) -> None:
+        """Write the waiting log rows and stop. The engine stays open."""
+        await self.log.close()
+
+    async def _survey(self, tenant_id: str, question: Question) -> tuple[Survey, float]:
+        at = perf_counter()
+        found = await self._engine.ledger.read(lambda conn: queries.survey(conn, tenant_id, question.spaces))
+        return found, _ms(at)
+
+    async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
+        """The question's vector, whether the embedder failed to give one, and how long it took in ms."""
+        at = perf_counter()
+        embedder = self._engine.embedder
+        if not embedder.dim:
+            return None, False, 0.0
+        try:
+            async with asyncio.timeout(_EMBED_LIMIT_S):
+                vector = await embedder.query(question.text)
+        except (TimeoutError, ModelUnavailable, ModelRefused):
+            return None, True, _ms(at)
+        await self._levels_ready()
+        return vector, False, _ms(at)
+
+    async def _levels_ready(self) -> None:
+        try:
+            async with asyncio.timeout(_YARDSTICK_LIMIT_S):
+                await self._yardstick.start()
+        except (TimeoutError, ModelUnavailable, ModelRefused):
+            # The embedder's general calibration stands in; the next recall tries again.
+            return
+
+    async def _find(
+        self, tenant_id: str, query: RecallQuery, question: Question, survey: Survey, vector: Vector | None
+    ) -> tuple[dict[str, Candidate], bool]:
+        """Ask the index about each space that exists, side by side; also whether it failed for one."""
+        filters = Filters(frozenset(str(kind) for kind in query.kinds))
+        calls = [
+            self._engine.index.candidates(index_space(tenant_id, name), question.tokens, vector, filters, k=CANDIDATES)
+            for name in survey.numbers
+        ]
+        try:
+            async with asyncio.timeout(_INDEX_LIMIT_S):
+                lists = await asyncio.gather(*calls)
+        except (TimeoutError, IndexUnavailable):
+            return {}, True
+        return {candidate.memory_id: candidate for found in lists for candidate in found}, False
+
+    def _tell(self, conn: Connection, asked: _Asked) -> _Told:
+        """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
+        at = perf_counter()
+        found, standing = self._hydrate(conn, asked)
+        hydrate_ms = _ms(at)
+        at = perf_counter()
+        judged = self._judge_of(asked).judge(found, standing)
+        chosen = select(judged.items, asked.query.limit)
+        score_ms = _ms(at)
+        at = perf_counter()
+        earlier = queries.earlier_values(conn, [item.memory.id for item in chosen if queries.has_earlier(item.memory)])
+        brief = write_brief([item.memory for item in chosen], earlier, asked.question.lang, asked.query.budget_tokens)
+        evidence = _evidence(conn, asked, [item.memory.id for item in chosen])
+        return _Told(judged, chosen, brief, evidence, hydrate_ms + _ms(at), score_ms)
+
+    def _judge_of(self, asked: _Asked) -> Judge:
+        engine = self._engine
+        levels = None if asked.vector is None else self._yardstick.levels(asked.vector)
+        return Judge(asked.query, asked.question, levels, engine.settings.relevance_gate, engine.rules, engine.clock.now())
+
+    def _hydrate(self, conn: Connection, asked: _Asked) -> tuple[list[Found], list[Found]]:
+        """What the question is compared with, and the standing items; only what may be told, whatever the index holds."""
+        numbers = list(asked.survey.numbers.values())
+        unapplied = [] if asked.index_down else [memory_id for memory_id in asked.survey.unapplied if memory_id not in asked.candidates]
+        if asked.index_down:
+            rows = queries.newest_rows(conn, numbers, _DEGRADED_ROWS)
+        else:
+            rows = queries.live_rows(conn, numbers, [*asked.candidates, *unapplied])
+        of_index = [row for row in rows if row.id in asked.candidates]
+        found = [_from_index(row, asked.candidates[row.id]) for row in of_index]
+        found += self._from_ledger(conn, asked, [row for row in rows if row.id not in asked.candidates])
+        standing = [Found(row, frozenset(row.lex.split()), 0.0, None) for row in queries.standing_rows(conn, numbers)]
+        return found, standing
+
+    def _from_ledger(self, conn: Connection, asked: _Asked, rows: Sequence[Row[Any]]) -> list[Found]:
+        if not rows:
+            return []
+        vectors: Mapping[tuple[int, str], Vector] = {}
+        if asked.vector is not None:
+            spaces = list(asked.survey.numbers.values())
+            vectors = embeddings.load(conn, spaces, self._engine.embedder.model, [row.text_hash for row in rows])
+        return score_rows(rows, asked.question.tokens, vectors, asked.vector)
+
+    def _note(self, asked: _Asked, answer: Recalled) -> None:
+        query = asked.query
+        self.log.add(
+            {
+                "id": answer.recall_id,
+                "tenant_id": asked.tenant_id,
+                "user_id": query.user_id,
+                "agent_id": query.agent_id,
+                "session_id": query.session_id,
+                "run_id": query.run_id,
+                "query": mask(asked.question.text).text,
+                "memory_ids": [item.memory_id for item in answer.items if item.tier != "dropped"],
+                "degraded": answer.degraded,
+                "at": self._engine.clock.now(),
+            }
+        )
+
+
+def _from_index(row: Row[Any], candidate: Candidate) -> Found:
+    return Found(row, frozenset(row.lex.split()), candidate.lexical, candidate.cosine)
+
+
+def _evidence(conn: Connection, asked: _Asked, ids: Sequence[str]) -> dict[str, tuple[QuotedEvidence, ...]]:
+    """Where the told items stand. Of other users' episodes only the id: their words and sessions are theirs."""
+    if not ids:
+        return {}
+    reader = asked.query.user_id
+    found = memory_rows.evidence_of(conn, ids, reader_user=reader)
+    episode_ids = sorted({item.episode_id for items in found.values() for item in items})
+    sessions = queries.sessions_of(conn, asked.tenant_id, episode_ids, reader)
+    return {
+        memory_id: tuple(
+            QuotedEvidence(episode_id=item.episode_id, session_id=sessions.get(item.episode_id, ""), turn_id=item.turn_id, quote=item.quote)
+            for item in items
+        )
+        for memory_id, items in found.items()
+    }
+
+
+def _answer(asked: _Asked, told: _Told, gate: float) -> Recalled:
+    items = tuple(_item(scored, tier, asked, told) for scored, tier in zip(told.chosen, told.brief.tiers, strict=True))
+    return Recalled(
+        recall_id=str(uuid4()),
+        brief=told.brief.text,
+        lang=asked.question.lang,
+        tokens=told.brief.tokens,
+        degraded=asked.degraded,
+        reason="" if told.brief.text else _reason(asked, told, gate),
+        items=items,
+    )
+
+
+def _item(scored: Scored, tier: Any, asked: _Asked, told: _Told) -> RecallItem:
+    memory = scored.memory
+    return RecallItem(
+        memory_id=memory.id,
+        kind=memory.kind,
+        tier=tier,
+        score=scored.parts.score,
+        conclusion=memory.conclusion,
+        space=memory.space,
+        status=str(memory.status),
+        language=memory.language,
+        recorded_at=memory.recorded_at,
+        evidence=told.evidence.get(memory.id, ()),
+        retrospective_url=f"/v1/memories/{memory.id}",
+        retrospective=memory.retrospective.model_dump() if asked.query.include_retrospective else None,
+        why=scored.parts if asked.query.explain else None,
+    )
+
+
+def _reason(asked: _Asked, told: _Told, gate: float) -> str:
+    lang = asked.question.lang
+    if told.chosen:
+        return wording.no_room(told.brief.needed, asked.query.budget_tokens, lang)
+    if told.judged.seen:
+        return wording.nothing_relevant(told.judged.best, gate, lang)
+    if asked.query.kinds or asked.query.topics:
+        return wording.nothing_of_that_sort(lang)
+    return wording.nothing_known(lang)
+
+
+def _ms(since: float) -> float:
+    return round((perf_counter() - since) * 1000, 3)

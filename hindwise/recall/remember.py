@@ -1,0 +1,100 @@
+"""Writing one memory by hand, and forgetting one: what `POST /memory`, `POST /v1/memories` and `hindwise remember` do.
+
+The same resolution as of a reflection: who says a thing twice confirms it, who says something else in its slot supersedes it.
+"""
+
+import asyncio
+from datetime import datetime
+from uuid import uuid4
+
+import structlog
+from sqlalchemy import Connection
+
+from hindwise.embed.base import Vector
+from hindwise.engine import Engine
+from hindwise.errors import IndexUnavailable, InvalidInput, ModelRefused, ModelUnavailable
+from hindwise.index.document import Document, document_of
+from hindwise.index.projection import index_space
+from hindwise.ledger import embeddings, memory_erasure, spaces
+from hindwise.ledger.resolution import Placement, Resolution
+from hindwise.model.memory import Draft
+from hindwise.model.reflection import Decision
+
+_EMBED_LIMIT_S = 2.0
+_INDEX_LIMIT_S = 2.0
+
+_logger = structlog.get_logger(__name__)
+
+
+async def remember(engine: Engine, tenant_id: str, draft: Draft, space: str, actor: str, now: datetime, *, write_id: str = "") -> Decision:
+    """Write one memory into a space in one transaction; `memory_id` of the decision is the memory that now says so.
+
+    Found by the next recall, also before any index knows it. actor: who wrote, for the history. The caller has masked secrets.
+    write_id: a uuid that names this writing, so that a repeated one finds the first; empty = each call is one of its own.
+    Raises LedgerUnavailable; InvalidInput where the draft takes back what is not known.
+    """
+    document = document_of(draft)
+    vector = await _vector(engine, document)
+    decision = await engine.ledger.write(lambda conn: _write(conn, engine, tenant_id, draft, space, actor, now, document, vector, write_id))
+    if not decision.memory_id and not decision.touched:
+        raise InvalidInput("there is nothing to take back: nothing is known under this subject and attribute")
+    return decision
+
+
+def _write(
+    conn: Connection,
+    engine: Engine,
+    tenant_id: str,
+    draft: Draft,
+    space: str,
+    actor: str,
+    now: datetime,
+    document: Document,
+    vector: Vector | None,
+    write_id: str,
+) -> Decision:
+    resolution = Resolution(
+        conn=conn,
+        tenant_id=tenant_id,
+        # No reflection stands behind it: a new name, so that each writing is one of its own.
+        reflection_id=write_id or str(uuid4()),
+        actor=actor,
+        now=now,
+        rules=engine.rules,
+        min_confidence=engine.settings.min_confidence,
+        default_valid_from=now,
+    )
+    [decision] = resolution.run([Placement(0, draft, space)])
+    if vector is not None:
+        number = spaces.find(conn, tenant_id, [space])[space].no
+        embeddings.store(conn, number, engine.embedder.model, {document.text_hash: vector})
+    return decision
+
+
+async def _vector(engine: Engine, document: Document) -> Vector | None:
+    """The memory's vector, if the embedder is quick; else the dispatcher computes it."""
+    if not engine.embedder.dim:
+        return None
+    try:
+        async with asyncio.timeout(_EMBED_LIMIT_S):
+            [vector] = await engine.embedder.passages([document.text])
+    except (TimeoutError, ModelUnavailable, ModelRefused) as error:
+        _logger.warning("memory_written_without_vector", cause=type(error).__name__)
+        return None
+    return vector
+
+
+async def forget(engine: Engine, tenant_id: str, memory_id: str) -> str:
+    """Erase one memory from the ledger and, at once, from the index; return its space. Raises NotFound, LedgerUnavailable.
+
+    An index that does not answer is told later: the outbox mark stays. No recall tells the memory meanwhile, since the ledger has no
+    such row any more.
+    """
+    now = engine.clock.now()
+    space = await engine.ledger.write(lambda conn: memory_erasure.erase(conn, tenant_id, memory_id, now))
+    try:
+        async with asyncio.timeout(_INDEX_LIMIT_S):
+            await engine.index.delete(index_space(tenant_id, space), [memory_id])
+    except (TimeoutError, IndexUnavailable) as error:
+        _logger.warning("index_forgets_later", cause=type(error).__name__)
+    return space
