@@ -1,0 +1,136 @@
+"""From ledger to Temporal: a bounded wait for turns, background work for reflections, and the marks that say what arrived.
+
+What does not arrive here is found by the sweeper; so nothing in this module may fail a request.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from api.temporal import Starter
+from hindwise.engine import Engine
+from hindwise.errors import HindwiseError
+from hindwise.ledger import reflections, sessions
+from hindwise.ledger.intake import Accepted
+from hindwise.ledger.sessions import Recorded, SessionRow
+from hindwise.model.ids import keyed_hash
+from hindwise.model.space import spaces_of
+from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
+
+_log = structlog.get_logger("hindwise.api")
+
+_MAX_BACKGROUND = 500
+"""Beyond this the sweeper does it: a burst must not pile up work in memory."""
+_AT_ONCE = 32
+_LAST_WAIT_S = 2.0
+
+
+@dataclass(slots=True)
+class Dispatch:
+    """Tells Temporal what was accepted, and the ledger that Temporal knows."""
+
+    engine: Engine
+    starter: Starter
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+
+    def session_input(self, session: SessionRow) -> SessionInput:
+        """What a session's workflow is started with: hashes only."""
+        settings = self.engine.settings
+        return SessionInput(
+            handle=session.handle,
+            tenant_hash=self._hash("tenant", session.tenant_id),
+            space_hash=self._space_hash(session.tenant_id, spaces_of(session.user_id, session.agent_id)),
+            idle_minutes=settings.session_idle_minutes,
+            queue_prefix=settings.task_queue_prefix,
+        )
+
+    def reflection_input(self, tenant_id: str, reflection_id: str, spaces: tuple[str, ...]) -> ReflectionInput:
+        """What a reflection's workflow is started with."""
+        return ReflectionInput(
+            reflection_id=reflection_id,
+            tenant_hash=self._hash("tenant", tenant_id),
+            space_hash=self._space_hash(tenant_id, spaces),
+            queue_prefix=self.engine.settings.task_queue_prefix,
+        )
+
+    def _space_hash(self, tenant_id: str, spaces: tuple[str, ...]) -> str:
+        return self._hash("space", tenant_id, spaces[0])
+
+    def _hash(self, *parts: str) -> str:
+        return keyed_hash(self.engine.secret, *parts)
+
+    async def turns(self, recorded: Recorded) -> bool:
+        """Tell the session's workflow of new turns; False when it could not be told now. Waits at most the RPC timeout."""
+        if not recorded.recorded:
+            return recorded.session.seen_seq >= recorded.session.last_seq
+        return await self.turn_range(recorded.session, recorded.first_seq, recorded.last_seq)
+
+    async def turn_range(self, session: SessionRow, first: int, last: int) -> bool:
+        """Tell the session's workflow of turns first..last (inclusive); False when it could not be told now."""
+        update_id = self._hash("turns", session.handle, str(first), str(last))
+        told = TurnsRecorded(update_id=update_id, first_seq=first, last_seq=last, count=last - first + 1)
+        try:
+            await self.starter.send_turns(self.session_input(session), told)
+        except HindwiseError as error:
+            _log.info("turns.queued", session=session.handle, last_seq=last, error=error.type)
+            return False
+        await self.engine.ledger.write(lambda conn: sessions.mark_seen(conn, session.handle, last))
+        return True
+
+    def completion(self, session: SessionRow, accepted: Accepted, *, close: bool) -> None:
+        """Tell the session's workflow, in the background, that its task ended."""
+        task = TaskCompleted(
+            update_id=self._hash("complete", session.handle, accepted.reflection_id, str(close)),
+            reflection_id=accepted.reflection_id,
+            last_seq=accepted.last_seq,
+            close=close,
+        )
+        self._in_background(self._complete(session, task))
+
+    async def _complete(self, session: SessionRow, task: TaskCompleted) -> None:
+        await self.starter.send_completion(self.session_input(session), task)
+        now = self.engine.clock.now()
+        await self.engine.ledger.write(lambda conn: reflections.set_dispatched(conn, task.reflection_id, now))
+
+    def reflection(self, tenant_id: str, accepted: Accepted) -> None:
+        """Start a queued reflection in the background."""
+        self._in_background(self.start(tenant_id, accepted.reflection_id, accepted.spaces))
+
+    async def start(self, tenant_id: str, reflection_id: str, spaces: tuple[str, ...]) -> None:
+        """Start a reflection and note it. Raises WorkflowsUnavailable, LedgerUnavailable."""
+        await self.starter.start_reflection(self.reflection_input(tenant_id, reflection_id, spaces))
+        now = self.engine.clock.now()
+        await self.engine.ledger.write(lambda conn: reflections.set_dispatched(conn, reflection_id, now))
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        if len(self._tasks) >= _MAX_BACKGROUND:
+            work.close()
+            return
+        task = asyncio.get_running_loop().create_task(self._guarded(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            async with self._slots:
+                await work
+        except HindwiseError as error:
+            _log.info("dispatch.later", error=error.type)
+        finally:
+            work.close()
+
+    async def idle(self) -> None:
+        """Wait until the background work of this moment is done."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Give the background work a moment, then end it: the sweeper of the next start does the rest."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=_LAST_WAIT_S)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)

@@ -1,0 +1,110 @@
+"""What happens before and after every route: key, rate, scope, size, content type, and the answer under an Idempotency-Key.
+
+A route says what it needs by `openapi_extra=needs("write")`; so what is checked and what /docs tells are the same words.
+"""
+
+import hashlib
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from api import auth
+from api.errors import UnsupportedMedia
+from api.reading import parse_json, read_body
+from api.services import Services, services_of
+from hindwise.errors import InvalidInput
+from hindwise.ledger import idempotency
+from hindwise.ledger.keys import KeyRow
+from hindwise.model.ids import digest
+
+_MAX_IDEMPOTENCY_KEY = 255
+_KEPT_HEADERS = ("location", "retry-after")
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+def needs(scope: str, *, raw_body: bool = False) -> dict[str, Any]:
+    """Return the `openapi_extra` of a route: the scope its key must have; `raw_body`: it reads the bytes itself, whatever their type."""
+    return {"x-scope": scope, "x-raw-body": raw_body, "security": [{"bearer": []}, {"apiKey": []}]}
+
+
+class Door(APIRoute):
+    """A route behind the door."""
+
+    def get_route_handler(self) -> Handler:
+        """Wrap FastAPI's handler."""
+        inner = super().get_route_handler()
+        extra = self.openapi_extra or {}
+        scope, raw_body = str(extra["x-scope"]), bool(extra["x-raw-body"])
+        takes_json = self.body_field is not None
+
+        async def handle(request: Request) -> Response:
+            services = services_of(request)
+            caller = await services.keyring.identify(request)
+            services.rate.take(caller.id)
+            auth.check_scope(caller, scope)
+            request.state.caller = caller
+            if request.method != "POST":
+                return await inner(request)
+            body = await read_body(request, services.engine.settings.max_request_bytes)
+            request._body = body
+            if takes_json and not raw_body:
+                _read_json(request, body)
+            key = request.headers.get("idempotency-key", "").strip()
+            if not key:
+                return await inner(request)
+            return await _once(services, caller, request, body, key, inner, keep_answer=scope != "read")
+
+        return handle
+
+
+def _read_json(request: Request, body: bytes) -> None:
+    """Parse once, under our limits, and leave the value where FastAPI looks for it."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind and kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise UnsupportedMedia(f"the body is {kind[:100]!r}: send JSON with the header `Content-Type: application/json`")
+    if body:
+        request._json = parse_json(body)
+
+
+async def _once(
+    services: Services, caller: KeyRow, request: Request, body: bytes, key: str, inner: Handler, *, keep_answer: bool
+) -> Response:
+    """Answer a repeated request as the first time. A second one that comes while the first runs waits for it."""
+    if len(key) > _MAX_IDEMPOTENCY_KEY or not key.isprintable():
+        raise InvalidInput(f"Idempotency-Key: at most {_MAX_IDEMPOTENCY_KEY} printable characters")
+    path = request.url.path[:500]
+    asked = digest([request.url.path, request.url.query, hashlib.sha256(body).hexdigest()])
+    ledger, tenant = services.engine.ledger, caller.tenant_id
+    lock = f"{tenant}\n{key}"
+    await services.locks.acquire(lock)
+    try:
+        kept = await ledger.read(lambda conn: idempotency.find(conn, tenant, key, path, asked))
+        if kept is not None and kept.response is not None:
+            return _replay(kept)
+        response = await inner(request)
+        if kept is None and response.status_code < 400:
+            # Of reads only the key is kept: their answers hold words that an erasure must not have to look for here.
+            answer = _portable(response) if keep_answer else None
+            now = services.engine.clock.now()
+            await ledger.write(lambda conn: idempotency.keep(conn, tenant, key, path, asked, response.status_code, answer, now))
+        return response
+    finally:
+        services.locks.release(lock)
+
+
+def _portable(response: Response) -> dict[str, Any]:
+    return {
+        "body": bytes(response.body).decode(),
+        "media_type": response.media_type or "application/json",
+        "headers": {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers},
+    }
+
+
+def _replay(kept: idempotency.Kept) -> Response:
+    answer = kept.response
+    headers = {**answer["headers"], "Idempotent-Replayed": "true"}
+    return Response(answer["body"], kept.status_code, headers=headers, media_type=answer["media_type"])

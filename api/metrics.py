@@ -1,0 +1,57 @@
+"""Prometheus figures: by route and status, by recall stage; what the ledger counts is asked when somebody looks."""
+
+from datetime import datetime
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from sqlalchemy import Connection
+
+from hindwise.engine import Engine
+from hindwise.ledger import outbox, reflections
+from hindwise.model.brief import Recalled
+
+_FAST = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+
+
+class Metrics:
+    """One registry per application, so that two in one process do not mix."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter("hindwise_requests", "Requests by route and status", ["method", "route", "status"], registry=self.registry)
+        self._seconds = Histogram("hindwise_request_seconds", "Time to answer", ["route"], buckets=_FAST, registry=self.registry)
+        self._recall = Histogram("hindwise_recall_seconds", "Recall by stage", ["stage"], buckets=_FAST, registry=self.registry)
+        self._recalls = Counter("hindwise_recalls", "Recalls by kind of answer", ["answer"], registry=self.registry)
+        self._turns = Counter("hindwise_turns", "Turns by what became of them", ["result"], registry=self.registry)
+        self._reflections = Gauge("hindwise_reflections", "Reflections by status", ["status"], registry=self.registry)
+        self._outbox = Gauge("hindwise_outbox_rows", "Memories the index does not know yet", registry=self.registry)
+        self._outbox_age = Gauge("hindwise_outbox_age_seconds", "Age of the oldest of them", registry=self.registry)
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count an answer."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def recalled(self, answer: Recalled) -> None:
+        """Count a recall and its stages."""
+        self._recalls.labels("degraded" if answer.degraded else "items" if answer.items else "empty").inc()
+        for stage, milliseconds in answer.timings.items():
+            self._recall.labels(stage).observe(milliseconds / 1000)
+
+    def turns(self, recorded: int, duplicates: int) -> None:
+        """Count turns."""
+        self._turns.labels("recorded").inc(recorded)
+        self._turns.labels("duplicate").inc(duplicates)
+
+    async def render(self, engine: Engine) -> bytes:
+        """Return the text that Prometheus reads. Raises LedgerUnavailable."""
+        by_status, (rows, oldest) = await engine.ledger.read(_count)
+        self._reflections.clear()
+        for status, number in by_status.items():
+            self._reflections.labels(status).set(number)
+        self._outbox.set(rows)
+        self._outbox_age.set((engine.clock.now() - oldest).total_seconds() if oldest else 0)
+        return generate_latest(self.registry)
+
+
+def _count(conn: Connection) -> tuple[dict[str, int], tuple[int, datetime | None]]:
+    return reflections.count_by_status(conn), outbox.depth(conn)

@@ -1,0 +1,124 @@
+"""Episodes: whole finished tasks, and later verdicts on them."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from sqlalchemy import Connection, Row
+
+from api.accepting import accept_outcome, accept_run, answer_of, run_episode
+from api.answers import AcceptedAnswer, EpisodeAnswer, EpisodeDetail, EpisodePage, VerdictAnswer
+from api.bodies import EpisodeBody, EpisodesQuery, OutcomeBody, TaskQuery
+from api.door import Door, needs
+from api.paging import decode, page
+from api.services import Caller, Use
+from api.storing import safe
+from api.turns import to_turns, without_repeats
+from hindwise.errors import InvalidInput, NotFound
+from hindwise.ledger import episodes, reflections
+from hindwise.model.episode import Outcome
+
+router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=Door)
+
+
+@router.post("", status_code=202, operation_id="post_episode", openapi_extra=needs("write"))
+async def post_episode(body: EpisodeBody, services: Use, caller: Caller, response: Response) -> AcceptedAnswer:
+    """Keep a whole finished task and look back over it. The same run again is a duplicate; with other content, 409 and the first stays."""
+    now = services.engine.clock.now()
+    user_id, agent_id = body.user_id or "", body.agent_id or ""
+    turns = without_repeats(await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now))
+    times = [turn.occurred_at for turn in turns]
+    episode = run_episode(
+        caller.tenant_id,
+        "api",
+        body.run_id,
+        user_id=user_id,
+        agent_id=agent_id,
+        goal=safe(body.goal),
+        outcome=body.outcome.outcome(safe),
+        turns=turns,
+        inputs={},
+        started_at=min(times),
+        ended_at=max(times),
+    )
+    accepted = await accept_run(services, caller.tenant_id, episode, recall_ids=body.recall_ids, keep_first=False)
+    return answer_of(accepted, response)
+
+
+@router.get("", operation_id="list_episodes", openapi_extra=needs("read"))
+async def list_episodes(query: Annotated[EpisodesQuery, Query()], services: Use, caller: Caller) -> EpisodePage:
+    """List finished tasks, the newest end first."""
+    cursor = decode(query.cursor)
+    rows, following = await services.engine.ledger.read(
+        lambda conn: page(
+            lambda before, n: episodes.page(
+                conn,
+                caller.tenant_id,
+                user_id=query.user_id or "",
+                agent_id=query.agent_id or "",
+                outcome=str(query.outcome or ""),
+                before=before,
+                limit=n,
+            ),
+            lambda row: row.ended_at,
+            cursor,
+            query.limit,
+        )
+    )
+    return EpisodePage(items=[EpisodeAnswer(**_plain(row)) for row in rows], next_cursor=following)
+
+
+@router.get("/{episode_id}", operation_id="get_episode", openapi_extra=needs("read"))
+async def get_episode(episode_id: str, services: Use, caller: Caller) -> EpisodeDetail:
+    """Tell a finished task with its turns and all verdicts."""
+    return await services.engine.ledger.read(lambda conn: _detail(conn, caller.tenant_id, episode_id))
+
+
+@router.post("/outcome", status_code=202, operation_id="post_outcome_of_task", openapi_extra=needs("outcome"))
+async def post_outcome_of_task(
+    query: Annotated[TaskQuery, Query()], body: OutcomeBody, services: Use, caller: Caller, response: Response
+) -> AcceptedAnswer:
+    """A later or corrected verdict on a task named by its run, or on the newest task of a session."""
+    if (query.run_id is None) == (query.session_id is None):
+        raise InvalidInput("name the task by `run_id` or by `session_id`, one of them")
+    ids = await services.engine.ledger.read(
+        lambda conn: episodes.find_ids(conn, caller.tenant_id, run_id=query.run_id or "", session_id=query.session_id or "")
+    )
+    if not ids:
+        raise NotFound(f"no finished task of {'run' if query.run_id else 'session'} {(query.run_id or query.session_id)!r}")
+    return answer_of(await accept_outcome(services, caller.tenant_id, ids[0], body.outcome(safe)), response)
+
+
+@router.post("/{episode_id}/outcome", status_code=202, operation_id="post_outcome", openapi_extra=needs("outcome"))
+async def post_outcome(episode_id: str, body: OutcomeBody, services: Use, caller: Caller, response: Response) -> AcceptedAnswer:
+    """A later or corrected verdict. Where it changes the outcome, a new reflection replaces what the old one concluded."""
+    return answer_of(await accept_outcome(services, caller.tenant_id, episode_id, body.outcome(safe)), response)
+
+
+def _plain(row: Row[Any]) -> dict[str, Any]:
+    return {
+        "episode_id": row.id,
+        "user_id": row.user_id,
+        "agent_id": row.agent_id,
+        "session_id": row.session_id,
+        "run_id": row.run_id,
+        "source": row.source,
+        "goal": row.goal,
+        "outcome": Outcome(**row.outcome),
+        "closed_by": row.closed_by,
+        "started_at": row.started_at,
+        "ended_at": row.ended_at,
+    }
+
+
+def _detail(conn: Connection, tenant_id: str, episode_id: str) -> EpisodeDetail:
+    row = episodes.row_of(conn, tenant_id, episode_id)
+    newest = reflections.newest_of_episode(conn, episode_id)
+    return EpisodeDetail(
+        **_plain(row),
+        inputs=row.inputs,
+        turns=list(episodes.load(conn, tenant_id, episode_id).turns),
+        verdicts=[VerdictAnswer(outcome=v.outcome, at=v.at, accepted=v.accepted) for v in episodes.verdicts(row)],
+        reflection_id=newest.id if newest else None,
+        purged=row.purged_at is not None,
+    )

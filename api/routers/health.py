@@ -1,0 +1,63 @@
+"""Is it there, is it ready, and its figures. The first two need no key."""
+
+import asyncio
+
+from fastapi import APIRouter, Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from sqlalchemy import text
+
+from api import auth
+from api.answers import Health, Readiness
+from api.services import Services, Use
+from hindwise.errors import HindwiseError
+
+router = APIRouter(tags=["health"])
+
+_CHECK_S = 2.0
+
+
+@router.get("/healthz", operation_id="healthz")
+async def healthz() -> Health:
+    """The process answers."""
+    return Health()
+
+
+@router.get("/readyz", operation_id="readyz", responses={503: {"model": Readiness, "description": "The ledger does not answer."}})
+async def readyz(services: Use, response: Response) -> Readiness:
+    """Tell ledger, index and Temporal apart. Only a ledger that does not answer is a 503: without the others, calls are still accepted."""
+    ledger, index, temporal = await asyncio.gather(_ledger(services), _index(services), services.dispatch.starter.check())
+    if not ledger:
+        response.status_code = 503
+        response.headers["Retry-After"] = "5"
+    return Readiness(
+        status="unavailable" if not ledger else "ready" if index and temporal else "degraded",
+        ledger="ok" if ledger else "unavailable",
+        index="ok" if index else "unavailable",
+        temporal="ok" if temporal else "unavailable",
+    )
+
+
+async def _ledger(services: Services) -> bool:
+    try:
+        async with asyncio.timeout(_CHECK_S):
+            await services.engine.ledger.read(lambda conn: conn.execute(text("SELECT 1")).scalar())
+    except (HindwiseError, TimeoutError):
+        return False
+    return True
+
+
+async def _index(services: Services) -> bool:
+    try:
+        async with asyncio.timeout(_CHECK_S):
+            await services.engine.index.health()
+    except (HindwiseError, TimeoutError):
+        return False
+    return True
+
+
+@router.get("/metrics", operation_id="metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(request: Request, services: Use) -> Response:
+    """Figures for Prometheus: counts and times, no names. Open while the API listens on loopback alone; else it needs an admin key."""
+    if services.engine.settings.auth and not auth.is_loopback(services.engine.settings.host):
+        auth.check_scope(await services.keyring.identify(request), "admin")
+    return Response(await services.metrics.render(services.engine), media_type=CONTENT_TYPE_LATEST)

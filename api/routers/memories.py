@@ -1,0 +1,77 @@
+"""Memories: written by hand, read, listed, erased."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import Connection
+
+from api.answers import MemoryAnswer, MemoryPage, MemoryWritten
+from api.bodies import MemoriesQuery, MemoryBody, MemoryQuery
+from api.door import Door, needs
+from api.paging import decode, page
+from api.services import Caller, Use
+from api.writing import write
+from hindwise.ledger import memories
+from hindwise.model.memory import Memory
+from hindwise.model.space import spaces_of
+from hindwise.recall.remember import forget
+from hindwise.text.clean import clean
+
+router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=Door)
+
+
+@router.post("", status_code=201, operation_id="create_memory", openapi_extra=needs("write"))
+async def create_memory(body: MemoryBody, request: Request, services: Use, caller: Caller, response: Response) -> MemoryWritten:
+    """Keep a statement; the next recall finds it. Who says a thing twice confirms it; another value of the same property replaces it."""
+    written = await write(services, caller, request, body)
+    response.headers["Location"] = f"/v1/memories/{written.memory_id}"
+    return MemoryWritten(id=written.memory_id, status=written.status, action=written.action, supersedes=list(written.supersedes))
+
+
+@router.get("", operation_id="list_memories", openapi_extra=needs("read"))
+async def list_memories(query: Annotated[MemoriesQuery, Query()], services: Use, caller: Caller) -> MemoryPage:
+    """List what is kept in the named spaces, the newest first, history included."""
+    cursor, spaces = decode(query.cursor), spaces_of(query.user_id, query.agent_id)
+    rows, following = await services.engine.ledger.read(
+        lambda conn: page(
+            lambda before, n: memories.page(
+                conn,
+                caller.tenant_id,
+                spaces,
+                kind=str(query.kind or ""),
+                status=str(query.status or ""),
+                containing=clean(query.q),
+                before=before,
+                limit=n,
+            ),
+            lambda row: row.recorded_at,
+            cursor,
+            query.limit,
+        )
+    )
+    return MemoryPage(items=[_answer(memories.from_row(row)) for row in rows], next_cursor=following)
+
+
+@router.get("/{memory_id}", operation_id="get_memory", openapi_extra=needs("read"))
+async def get_memory(memory_id: str, query: Annotated[MemoryQuery, Query()], services: Use, caller: Caller) -> MemoryAnswer:
+    """Tell a memory with its retrospective and evidence, whatever its status."""
+
+    def work(conn: Connection) -> Memory:
+        memory, _ = memories.load(conn, caller.tenant_id, memory_id)
+        # A shared lesson's quotes are the words of the user they came from: nobody else reads them here.
+        reader = memory.space.removeprefix("user:") if memory.space.startswith("user:") else query.user_id or ""
+        return memory.model_copy(update={"evidence": memories.evidence_of(conn, [memory_id], reader_user=reader).get(memory_id, ())})
+
+    return _answer(await services.engine.ledger.read(work))
+
+
+@router.delete("/{memory_id}", status_code=204, operation_id="erase_memory", openapi_extra=needs("write"))
+async def erase_memory(memory_id: str, services: Use, caller: Caller) -> Response:
+    """Erase a memory for good: from the ledger with its history and drafts, and from the index."""
+    await forget(services.engine, caller.tenant_id, memory_id)
+    return Response(status_code=204)
+
+
+def _answer(memory: Memory) -> MemoryAnswer:
+    values: dict[str, Any] = memory.model_dump(exclude={"id", "tenant_id", "freshness", "confirmed_by"})
+    return MemoryAnswer(memory_id=memory.id, **values)

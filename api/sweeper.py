@@ -1,0 +1,89 @@
+"""Finds what was accepted but never reached Temporal: reflections without a start, sessions with turns no workflow has seen.
+
+One process at a time (a lease); what two of them did would still be the same work twice, not two works.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy import Connection, Row
+
+from api.dispatch import Dispatch
+from hindwise.errors import HindwiseError
+from hindwise.ledger import episodes, idempotency, leases, reflections, sessions
+from hindwise.model.space import spaces_of
+
+_log = structlog.get_logger("hindwise.api")
+
+_BATCH = 100
+_YOUNG = timedelta(seconds=3)
+"""Younger work is being dispatched by whoever accepted it."""
+_LOST_START = timedelta(minutes=2)
+"""Dispatched this long ago and still without a start: told again, which changes nothing where the workflow exists."""
+_KEEP_ANSWERS = timedelta(hours=48)
+_PURGE_EVERY = timedelta(minutes=10)
+
+
+@dataclass(slots=True)
+class Sweeper:
+    """Call `run` as a task; it ends when cancelled."""
+
+    dispatch: Dispatch
+    _purged_at: datetime | None = None
+
+    async def run(self) -> None:
+        """Sweep at the interval of the settings, for ever."""
+        interval = self.dispatch.engine.settings.sweep_interval_s
+        while True:
+            await asyncio.sleep(interval)
+            try:
+                await self.sweep()
+            except HindwiseError as error:
+                _log.warning("sweep.later", error=error.type)
+            except Exception as error:  # one bad pass must not end all later ones
+                _log.error("sweep.failed", error=type(error).__name__)
+
+    async def sweep(self) -> int:
+        """Do one pass; return how many sessions and reflections were told. Raises LedgerUnavailable."""
+        engine = self.dispatch.engine
+        now = engine.clock.now()
+        seconds = max(30.0, engine.settings.sweep_interval_s * 4)
+        if not await engine.ledger.write(lambda conn: leases.take(conn, "sweep", engine.holder, now, seconds)):
+            return 0
+        if self._purged_at is None or now - self._purged_at > _PURGE_EVERY:
+            self._purged_at = now
+            await engine.ledger.write(lambda conn: idempotency.purge(conn, now - _KEEP_ANSWERS))
+        if not self.dispatch.starter.available():
+            return 0
+        return await self._reflections(now) + await self._sessions(now)
+
+    async def _reflections(self, now: datetime) -> int:
+        waiting = await self.dispatch.engine.ledger.read(lambda conn: _waiting(conn, now))
+        told = 0
+        for row, spaces in waiting:
+            try:
+                await self.dispatch.start(row.tenant_id, row.id, spaces)
+                told += 1
+            except HindwiseError as error:
+                _log.info("sweep.reflection_later", reflection=row.id, error=error.type)
+                break  # the next would wait for the same outage
+        return told
+
+    async def _sessions(self, now: datetime) -> int:
+        unseen = await self.dispatch.engine.ledger.read(lambda conn: sessions.unseen(conn, now - _YOUNG, _BATCH))
+        told = 0
+        for session in unseen:
+            if not await self.dispatch.turn_range(session, session.seen_seq + 1, session.last_seq):
+                break
+            told += 1
+        return told
+
+
+def _waiting(conn: Connection, now: datetime) -> list[tuple[Row[tuple[object, ...]], tuple[str, ...]]]:
+    found = []
+    for row in reflections.waiting(conn, now, now - _YOUNG, now - _LOST_START, _BATCH):
+        episode = episodes.row_of(conn, row.tenant_id, row.episode_id)
+        found.append((row, spaces_of(episode.user_id, episode.agent_id)))
+    return found

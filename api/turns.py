@@ -1,0 +1,164 @@
+"""Chat messages as OpenAI's clients have them, made into turns. Pure: the time is passed in.
+
+Without `turn_id` a turn is named by its content, so that a repeated request adds nothing. The same words said twice within one
+request are two turns; said again in a later request they are taken for a repetition unless `turn_id` or `occurred_at` tells them apart.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
+
+from api.errors import TooLarge
+from api.fields import Id, Moment
+from api.reading import parse_json
+from api.storing import safe, safe_json, safe_line
+from hindwise.errors import InvalidInput, TurnConflict
+from hindwise.model.ids import derive, digest
+from hindwise.model.turn import MAX_TURN_BYTES, Origin, ToolCall, Turn
+from hindwise.safety.origin import TRUST
+
+MAX_TURNS = 1_000
+"""Turns in one request."""
+MAX_TOOL_CALLS = 128
+
+Role = Literal["user", "assistant", "tool", "system", "human", "ai", "developer", "function"]
+
+_ROLES = {"human": "user", "ai": "assistant", "developer": "system", "function": "tool"}
+_ORIGINS = {"user": Origin.USER, "assistant": Origin.AGENT, "tool": Origin.TOOL, "system": Origin.SYSTEM}
+
+
+class _Open(BaseModel):
+    """Messages come from many clients: what we do not know in them is passed over."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ContentPart(_Open):
+    """A part of a message. Text is kept; of an image or a sound only that there was one."""
+
+    type: StrictStr = Field(default="text", max_length=50, description="text, input_text, output_text, refusal, image_url, …")
+    text: StrictStr | None = None
+    refusal: StrictStr | None = None
+
+
+class FunctionCall(_Open):
+    """The called function."""
+
+    name: StrictStr = Field(max_length=200)
+    arguments: StrictStr | dict[str, Any] | None = Field(default=None, description="A JSON text, as models give it, or an object.")
+
+
+class MessageToolCall(_Open):
+    """A call as in OpenAI's messages, or flat with `name` and `arguments`."""
+
+    id: StrictStr | None = Field(default=None, max_length=200)
+    type: StrictStr | None = Field(default=None, max_length=50)
+    function: FunctionCall | None = None
+    name: StrictStr | None = Field(default=None, max_length=200)
+    arguments: StrictStr | dict[str, Any] | None = None
+
+
+class Message(_Open):
+    """One turn: a message, a tool call or a tool result, in the shape of OpenAI's chat messages."""
+
+    role: Role = Field(description="`human` and `ai` are understood as `user` and `assistant`, `developer` as `system`.")
+    content: StrictStr | list[ContentPart] | None = None
+    turn_id: Id | None = Field(default=None, description="Your id of this turn: sent again it changes nothing.")
+    name: StrictStr | None = Field(default=None, max_length=200, description="Of a tool result: the tool.")
+    tool_calls: list[MessageToolCall] | None = Field(default=None, max_length=MAX_TOOL_CALLS)
+    function_call: FunctionCall | None = Field(default=None, description="The older form of one tool call.")
+    tool_call_id: StrictStr | None = Field(default=None, max_length=200)
+    origin: Origin | None = Field(
+        default=None, description="Where the words came from; by default from the role. Never more trusted than it."
+    )
+    participant: Id | None = Field(default=None, description="Who spoke; by default the user or the agent.")
+    occurred_at: Moment | None = Field(default=None, description="By default the time of arrival.")
+
+
+def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime) -> list[Turn]:
+    """Return safe turns in order, numbered from 1. Raises TooLarge with the position, InvalidInput for an origin above the role's."""
+    seen: Counter[str] = Counter()
+    return [_turn(message, number, user_id, agent_id, now, seen) for number, message in enumerate(messages, start=1)]
+
+
+def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datetime, seen: Counter[str]) -> Turn:
+    role = _ROLES.get(message.role, str(message.role))
+    origin = message.origin or _ORIGINS[role]
+    if TRUST[origin] > TRUST[_ORIGINS[role]]:
+        raise InvalidInput(
+            f"turns[{number - 1}]: origin {str(origin)!r} cannot be claimed for role {role!r}: leave it out or take a lesser one"
+        )
+    content, calls = _content(message.content), _calls(message)
+    size = len(content.encode("utf-8", "surrogatepass")) + len(
+        json.dumps([call.model_dump() for call in calls], ensure_ascii=False).encode()
+    )
+    if size > MAX_TURN_BYTES:
+        raise TooLarge(f"turns[{number - 1}] has {size} bytes, at most {MAX_TURN_BYTES} are kept: send a link to it as an artifact")
+    turn = Turn(
+        seq=number,
+        turn_id=message.turn_id or "",
+        role=role,
+        origin=origin,
+        participant=message.participant or {"user": user_id, "assistant": agent_id}.get(role, ""),
+        content=safe(content),
+        name=safe_line(message.name or "", 200),
+        tool_calls=calls,
+        tool_call_id=safe_line(message.tool_call_id or "", 200),
+        occurred_at=message.occurred_at or now,
+    )
+    return turn if turn.turn_id else turn.model_copy(update={"turn_id": _name_of(turn, message.occurred_at, seen)})
+
+
+def _name_of(turn: Turn, occurred_at: datetime | None, seen: Counter[str]) -> str:
+    said = digest([turn.content_digest(), occurred_at.isoformat() if occurred_at else ""])
+    seen[said] += 1
+    return "auto-" + derive("turn", said, seen[said])
+
+
+def _content(content: str | list[ContentPart] | None) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    return "\n".join(part.text or part.refusal or f"[{part.type}]" for part in content)
+
+
+def _calls(message: Message) -> tuple[ToolCall, ...]:
+    calls = list(message.tool_calls or ())
+    if message.function_call is not None:
+        calls.append(MessageToolCall(function=message.function_call))
+    return tuple(_call(call) for call in calls)
+
+
+def _call(call: MessageToolCall) -> ToolCall:
+    name = (call.function.name if call.function else call.name) or "unnamed"
+    arguments = call.function.arguments if call.function else call.arguments
+    return ToolCall(id=safe_line(call.id or "", 200), name=safe_line(name, 200), arguments=_arguments(arguments))
+
+
+def _arguments(arguments: str | dict[str, Any] | None) -> dict[str, Any] | str:
+    if isinstance(arguments, str):
+        try:
+            value = parse_json(arguments, lenient=True)
+        except InvalidInput:
+            return safe(arguments)
+        if not isinstance(value, dict):
+            return safe(arguments)
+        arguments = value
+    found: dict[str, Any] = safe_json(arguments or {})
+    return found
+
+
+def without_repeats(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """Return the turns of a whole run, a repeated id with equal content once. Raises TurnConflict for unequal content."""
+    first: dict[str, Turn] = {}
+    conflicts = []
+    for turn in turns:
+        known = first.setdefault(turn.turn_id, turn)
+        if known.content_digest() != turn.content_digest():
+            conflicts.append(turn.turn_id)
+    if conflicts:
+        raise TurnConflict("a turn id stands for two different contents in this request", extra={"conflicts": conflicts[:100]})
+    return tuple(turn.model_copy(update={"seq": seq}) for seq, turn in enumerate(first.values(), start=1))

@@ -1,0 +1,74 @@
+"""A statement that somebody wants kept, made into a draft and written: what both memory doors do."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from sqlalchemy import Connection
+
+from api.bodies import MemoryBody
+from api.services import Services
+from api.storing import safe, safe_json, safe_line
+from hindwise.errors import InvalidInput
+from hindwise.ledger import memories
+from hindwise.ledger.keys import KeyRow
+from hindwise.model.ids import derive
+from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft
+from hindwise.model.space import agent_space, user_space
+from hindwise.recall.remember import remember
+from hindwise.reflect.statements import classify_statement
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a statement."""
+
+    memory_id: str
+    status: str
+    action: str
+    supersedes: tuple[str, ...]
+
+
+def draft_of(body: MemoryBody) -> Draft:
+    """Return the draft for a statement: kind and slot as read from its words, unless the caller names them. Secrets are masked.
+
+    Raises InvalidInput for a statement without words.
+    """
+    content = safe(body.content)
+    try:
+        read = classify_statement(content)
+    except ValueError as error:
+        raise InvalidInput(f"content: {error}") from error
+    kind = body.kind or read.kind
+    named: dict[str, Any] = {
+        name: safe_line(getattr(body, name), 200) for name in ("subject", "attribute", "scope") if getattr(body, name).strip()
+    }
+    if body.value.strip():
+        named["value"] = safe(body.value)[:1_000]
+    if body.importance is not None:
+        named["importance"] = body.importance
+    if body.retrospective is not None:
+        named["retrospective"] = safe_json(body.retrospective.model_dump())
+    elif len(content.strip()) > MAX_CONCLUSION_CHARS:
+        named["retrospective"] = {"what_happened": content.strip()}  # the conclusion holds its beginning only
+    if kind not in SLOTTED:
+        named |= {"attribute": named.get("attribute", ""), "retracts": False}
+    return Draft.model_validate({**read.model_dump(), **named, "kind": kind})
+
+
+async def write(services: Services, caller: KeyRow, request: Request, body: MemoryBody) -> Written:
+    """Keep a statement. Under an Idempotency-Key a repeated writing finds the first, whatever failed in between."""
+    engine, tenant = services.engine, caller.tenant_id
+    space = user_space(body.user_id) if body.user_id else agent_space(body.agent_id or "")
+    key = request.headers.get("idempotency-key", "").strip()
+    write_id = derive("write", tenant, request.url.path, key) if key else ""
+    decision = await remember(engine, tenant, draft_of(body), space, f"api:{caller.id}", engine.clock.now(), write_id=write_id)
+    memory_id = decision.memory_id or decision.touched[0]
+    status = await engine.ledger.read(lambda conn: _status(conn, tenant, memory_id))
+    replaced = decision.touched if decision.action in {"supersede", "retract"} else ()
+    return Written(memory_id, status, decision.action, tuple(replaced))
+
+
+def _status(conn: Connection, tenant_id: str, memory_id: str) -> str:
+    memory, _ = memories.load(conn, tenant_id, memory_id)
+    return str(memory.status)
