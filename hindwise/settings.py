@@ -24,33 +24,46 @@ class Settings(BaseSettings):
     database_url: str = ""
     """Empty = SQLite in the data directory. postgresql+psycopg://… for several machines."""
     index: Literal["embedded"] = "embedded"
+    """Which index serves recall."""
     tenant: str = "default"
+    """Whose installation this is: the customer that owns keys made here."""
     secret_key: SecretStr = SecretStr("")
     """Keys the hashes that stand for callers' ids in Temporal. Empty = one is made in the data directory."""
 
     host: str = "127.0.0.1"
+    """Address the API listens on; beyond loopback keys must stay on."""
     port: int = Field(default=8080, ge=0, le=65535)
+    """Port of the API; 0 = any free one. Left alone and in use, `hindwise up` takes a free one."""
     api_url: str = ""
     """Where the CLI finds a running API; empty = what the data directory says."""
     api_key: SecretStr = SecretStr("")
+    """Key that the CLI shows; empty = the one in the data directory."""
     auth: bool = True
     """False only with a loopback host."""
     rate_limit_per_minute: int = Field(default=6_000, ge=1)
     """Requests per key."""
     max_request_bytes: int = Field(default=5 * 1024 * 1024, ge=1024)
+    """Larger requests get 413."""
 
     temporal_address: str = ""
     """Empty = the dev server that `hindwise up` starts."""
     temporal_namespace: str = "hindwise"
+    """Namespace in Temporal; `hindwise up` makes it."""
     temporal_ui_url: str = ""
+    """Where people look at workflows; empty = the one that `hindwise up` starts, if any."""
     task_queue_prefix: str = "hindwise"
+    """Begins the names of all task queues: two installations in one namespace need two."""
     temporal_rpc_timeout_s: float = Field(default=3.0, gt=0)
+    """How long a call to Temporal may take before the sweep takes over."""
 
     session_idle_minutes: float = Field(default=30.0, gt=0)
+    """A session without a turn for so long is closed and reflected on."""
     retain_turns_days: int = Field(default=30, ge=1)
     """Turns of closed episodes are purged after this many days, unless an open reflection needs them."""
     sweep_interval_s: float = Field(default=5.0, gt=0)
+    """How often the API looks for accepted work that never reached Temporal."""
     upkeep_every_minutes: float = Field(default=5.0, gt=0)
+    """How often upkeep looks for what is due."""
 
     reflector: Literal["auto", "rules", "llm"] = "auto"
     """auto = llm where LLM_MODEL is set, else rules."""
@@ -59,28 +72,45 @@ class Settings(BaseSettings):
     min_confidence: float = Field(default=0.4, ge=0, le=1)
     """Below: pending."""
     llm_base_url: str = Field(default="", validation_alias=_plain("LLM_BASE_URL"))
+    """Any OpenAI-compatible endpoint."""
     llm_api_key: SecretStr = Field(default=SecretStr(""), validation_alias=_plain("LLM_API_KEY"))
+    """Its key."""
     llm_model: str = Field(default="", validation_alias=_plain("LLM_MODEL"))
+    """The model that reflects; empty = rules alone."""
     llm_timeout_s: float = Field(default=60.0, gt=0)
+    """One question to the model."""
     llm_budget_s: float = Field(default=600.0, gt=0)
     """How long one reflection keeps asking an endpoint that does not answer before rules stand in."""
 
     embed: Literal["auto", "local", "openai", "none"] = "auto"
     """auto = openai where EMBEDDING_MODEL is set, else local where the wheel is there, else none."""
     embedding_base_url: str = Field(default="", validation_alias=_plain("EMBEDDING_BASE_URL"))
+    """Any OpenAI-compatible endpoint for embeddings, independent of LLM_BASE_URL."""
     embedding_api_key: SecretStr = Field(default=SecretStr(""), validation_alias=_plain("EMBEDDING_API_KEY"))
+    """Its key."""
     embedding_model: str = Field(default="", validation_alias=_plain("EMBEDDING_MODEL"))
+    """The embedding model; once set, its endpoint must answer: there is no silent fall back to other vectors."""
     embedding_timeout_s: float = Field(default=10.0, gt=0)
+    """One request for embeddings; recall goes on by words alone after it."""
 
     relevance_gate: float = Field(default=0.35, ge=0, le=1)
+    """What is less relevant than this is not told. 0 = everything."""
     half_life_days_episodic: float = Field(default=30.0, gt=0)
+    """After so many days an event or snippet counts half."""
     half_life_days_lesson: float = Field(default=90.0, gt=0)
+    """After so many days an unused lesson counts half; doubled with each confirmed use."""
     expire_days_episodic: int = Field(default=30, ge=1)
+    """Events and snippets expire after so many days."""
     expire_days_semantic: int = Field(default=365, ge=1)
+    """Facts, preferences and instructions expire after so many days unless confirmed again."""
     archive_after_days: int = Field(default=180, ge=1)
+    """What was not recalled for so long leaves the index; it can be restored."""
     review_after_days: int = Field(default=90, ge=1)
+    """After so many days a memory is looked at again."""
     index_cache_mb: int = Field(default=256, ge=8)
+    """Memory for the index of recently used spaces."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """debug also shows tracebacks on the command line."""
 
     def ledger_url(self) -> str:
         """The ledger's SQLAlchemy URL."""

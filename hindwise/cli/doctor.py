@@ -1,6 +1,5 @@
 """`hindwise doctor`: every setting with its source, and whether everything that is needed is there."""
 
-import asyncio
 import os
 import sys
 
@@ -20,6 +19,7 @@ def register(app: typer.Typer) -> None:
 
 def doctor(data: options.Data = None, as_json: options.AsJson = False) -> None:
     """Print every setting with its source and check everything. Exit code 1 when something is broken."""
+    import asyncio
     from dataclasses import asdict
 
     from hindwise.cli import setting_sources

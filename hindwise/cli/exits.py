@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -78,6 +77,8 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.exit(INTERRUPTED)
     except Exception as error:  # the one place where everything unforeseen becomes a line and an exit code
         if _wants_traceback():
+            import traceback
+
             traceback.print_exc()
         ended = explain(error)
         report(ended)

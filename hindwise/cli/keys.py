@@ -1,6 +1,5 @@
 """`hindwise keys`: API keys, straight in the ledger, so that the first or a lost one needs no running API."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -29,6 +28,8 @@ def register(app: typer.Typer) -> None:
 
 def _in_ledger(settings: "Settings", work: Callable[["Connection"], T], *, write: bool) -> T:
     """Run one unit of work on the data directory's ledger, migrated if it is new."""
+    import asyncio
+
     from hindwise.cli.up import prepare
     from hindwise.ledger.engine import Ledger
     from hindwise.ledger.migrate import migrate

@@ -1,15 +1,17 @@
 """`hindwise api` and `hindwise worker`: single roles in the foreground, for clusters and for the supervisor."""
 
-import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hindwise.cli import options
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +30,7 @@ def api(
     fd: Annotated[int | None, typer.Option(hidden=True, help="A listening socket inherited from the supervisor.")] = None,
 ) -> None:
     """Serve the API alone, in the foreground. Temporal's address comes from HINDWISE_TEMPORAL_ADDRESS."""
+    import asyncio
     import socket
 
     from hindwise.cli import logging
@@ -60,8 +63,10 @@ def worker(data: options.Data = None) -> None:
     _run(lambda stop: run_worker(settings, stop))
 
 
-def _run(role: Callable[[asyncio.Event], Coroutine[Any, Any, Any] | Awaitable[Any]]) -> None:
+def _run(role: Callable[["asyncio.Event"], Awaitable[Any]]) -> None:
     """Run a role until SIGTERM or Ctrl-C, then let it finish what it holds."""
+
+    import asyncio
 
     async def until_told() -> None:
         stop = asyncio.Event()

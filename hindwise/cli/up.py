@@ -1,6 +1,5 @@
 """`hindwise up`: everything on this machine, until Ctrl-C."""
 
-import asyncio
 import os
 import signal
 from pathlib import Path
@@ -44,6 +43,8 @@ def up(
     as_json: options.AsJson = False,
 ) -> None:
     """Run Temporal, the worker and the API together; start again what dies; end all at Ctrl-C or SIGTERM."""
+    import asyncio
+
     from hindwise.cli.supervisor import lock
 
     settings = options.settings_with(data=data, host=host, port=port, auth=False if no_auth else None)
@@ -99,6 +100,8 @@ def _plan(settings: "Settings", directory: Path, ready_file: Path | None) -> "Pl
 
 
 async def _supervise(plan: "Plan", voice: "Voice") -> None:
+    import asyncio
+
     from hindwise.cli.readiness import first_key, is_ready
     from hindwise.cli.supervisor.child import ChildGaveUp
     from hindwise.cli.supervisor.supervisor import Supervisor, Tell

@@ -1,0 +1,311 @@
+"""Commands as a person or a script meets them: help, exit codes, one line of error, the API they find."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from hindwise.cli import exits, running
+from hindwise.cli.app import app
+from hindwise.cli.running import Running
+
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("HINDWISE_", "LLM_", "EMBEDDING_"))}
+
+
+def every_command() -> list[list[str]]:
+    found: list[list[str]] = [[]]
+
+    def walk(command: Any, path: list[str]) -> None:
+        for name, inner in getattr(command, "commands", {}).items():
+            found.append([*path, name])
+            walk(inner, [*path, name])
+
+    walk(typer.main.get_command(app), [])
+    return found
+
+
+def hindwise(*arguments: str, cwd: Path, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hindwise.cli", *arguments],
+        cwd=cwd,
+        env={**CLEAN, **env},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("path", every_command(), ids=" ".join)
+def test_every_command_has_help_with_an_example(path):
+    result = CliRunner().invoke(app, [*path, "--help"], prog_name="hindwise")
+    assert result.exit_code == 0
+    examples = result.output.partition("Examples:")[2]
+    assert f"hindwise {' '.join(path[:1])}".strip() in examples or "hindwise " + " ".join(path) in " ".join(examples.split())
+
+
+def test_the_commands_of_this_release_are_there():
+    names = {path[0] for path in every_command() if path}
+    assert names >= {
+        *("up", "status", "api", "worker", "reflect", "remember", "recall", "list", "show", "session", "reflections", "keys", "doctor"),
+    }
+
+
+def test_help_imports_nothing_heavy(tmp_path):
+    program = (
+        "import sys; sys.argv = ['hindwise', '--help']\n"
+        "try:\n    from hindwise.cli import main; main()\n"
+        "except SystemExit:\n    pass\n"
+        "heavy = {'sqlalchemy', 'temporalio', 'fastapi', 'openai', 'numpy', 'pydantic', 'httpx2', 'uvloop', 'asyncio'} & set(sys.modules)\n"
+        "print('HEAVY', sorted(heavy))"
+    )
+    told = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=CLEAN, capture_output=True, text=True, timeout=60, check=True)
+    assert told.stdout.splitlines()[-1] == "HEAVY []"
+
+
+def test_version_is_told(tmp_path):
+    told = hindwise("--version", cwd=tmp_path)
+    assert (told.returncode, told.stdout.split()[0]) == (0, "hindwise")
+
+
+def test_an_unknown_command_is_wrong_usage(tmp_path):
+    assert hindwise("nonsense", cwd=tmp_path).returncode == exits.USAGE
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["recall", "x"], ["list"], ["show", "x"], ["remember", "x"], ["session", "x"], ["reflections"], ["status"]],
+    ids=lambda a: a[0],
+)
+def test_without_a_running_hindwise_the_next_step_is_told(tmp_path, arguments):
+    told = hindwise(*arguments, cwd=tmp_path)
+    assert told.returncode == exits.UNREACHABLE
+    assert "start it with: hindwise up" in told.stderr
+    assert "Traceback" not in told.stderr
+    assert not (tmp_path / ".hindwise").exists()  # asking makes nothing
+
+
+def test_an_address_where_nothing_listens_is_unreachable(tmp_path):
+    told = hindwise("list", "--url", "http://127.0.0.1:9", cwd=tmp_path)
+    assert told.returncode == exits.UNREACHABLE
+    assert "nothing answers at http://127.0.0.1:9" in told.stderr
+
+
+def test_a_wrong_setting_is_named_without_a_traceback_and_without_its_value(tmp_path):
+    told = hindwise("status", cwd=tmp_path, HINDWISE_PORT="hunter2")
+    assert told.returncode == exits.USAGE
+    assert "HINDWISE_PORT" in told.stderr
+    assert "hunter2" not in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_debug_shows_the_traceback(tmp_path):
+    told = hindwise("list", "--url", "http://127.0.0.1:9", cwd=tmp_path, HINDWISE_LOG_LEVEL="debug")
+    assert "Traceback" in told.stderr
+    assert told.returncode == exits.UNREACHABLE
+
+
+def test_no_keys_on_an_open_address_are_refused(tmp_path):
+    told = hindwise("up", "--no-auth", "--host", "0.0.0.0", cwd=tmp_path)
+    assert told.returncode == exits.USAGE
+    assert "--no-auth" in told.stderr
+
+
+def test_a_file_that_is_no_transcript_is_wrong_input(tmp_path):
+    (tmp_path / "x.json").write_text("hello")
+    told = hindwise("reflect", "x.json", cwd=tmp_path)
+    assert told.returncode == exits.USAGE
+    assert "expected:" in told.stderr
+
+
+def test_a_missing_file_is_wrong_input(tmp_path):
+    assert hindwise("reflect", "nowhere.json", cwd=tmp_path).returncode == exits.USAGE
+
+
+def test_keys_are_made_listed_and_revoked_without_a_running_api(tmp_path):
+    made = json.loads(hindwise("keys", "create", "dify", "--scope", "write", "--json", cwd=tmp_path).stdout)
+    assert made["key"].startswith("hw_")
+    listed = hindwise("keys", "list", "--json", cwd=tmp_path).stdout
+    assert made["key"] not in listed
+    assert [(row["name"], row["scopes"], row["revoked_at"]) for row in json.loads(listed)] == [("dify", ["write"], None)]
+    assert hindwise("keys", "revoke", made["id"], cwd=tmp_path).returncode == 0
+    assert json.loads(hindwise("keys", "list", "--json", cwd=tmp_path).stdout)[0]["revoked_at"]
+    assert hindwise("keys", "revoke", "nonsense", cwd=tmp_path).returncode == exits.FAILED
+    assert hindwise("keys", "create", "x", "--scope", "everything", cwd=tmp_path).returncode == exits.USAGE
+    assert (tmp_path / ".hindwise").stat().st_mode & 0o777 == 0o700
+
+
+def test_doctor_tells_where_each_setting_comes_from(tmp_path):
+    (tmp_path / ".env").write_text("HINDWISE_LESSONS=user\nLLM_API_KEY=sk-very-secret\n")
+    told = hindwise("doctor", "--json", cwd=tmp_path, HINDWISE_EMBED="none", HINDWISE_PORT="0")
+    report = json.loads(told.stdout)
+    sources = {row["name"]: (row["value"], row["source"]) for row in report["settings"]}
+    assert sources["HINDWISE_LESSONS"] == ("user", ".env")
+    assert sources["HINDWISE_EMBED"] == ("none", "env")
+    assert sources["HINDWISE_TENANT"] == ("default", "default")
+    assert sources["LLM_API_KEY"] == ("(set)", ".env")
+    assert "sk-very-secret" not in told.stdout
+    assert (told.returncode, report["broken"]) == (0, 0)
+
+
+def test_doctor_fails_when_something_is_broken(tmp_path):
+    told = hindwise("doctor", cwd=tmp_path, HINDWISE_EMBED="none", HINDWISE_TEMPORAL_ADDRESS="127.0.0.1:9")
+    assert told.returncode == exits.FAILED
+    assert "BROKEN" in told.stdout
+    assert "nothing listens at 127.0.0.1:9" in told.stdout
+
+
+class FakeApi(BaseHTTPRequestHandler):
+    """Answers what the test scripted, and notes what was asked."""
+
+    def _answer(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length) or b"null")
+        self.server.asked.append((self.command, self.path, body, self.headers.get("Authorization")))
+        status, document = self.server.script[(self.command, self.path.partition("?")[0])]
+        payload = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    do_GET = do_POST = _answer
+
+    def log_message(self, *_: Any) -> None:
+        return
+
+
+@contextmanager
+def fake_api(script: dict[tuple[str, str], tuple[int, Any]]) -> Iterator[Any]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), FakeApi) as server:
+        server.script, server.asked = script, []
+        server.url = f"http://127.0.0.1:{server.server_address[1]}"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+RECALLED = {"recall_id": "r", "brief": "[Preferences]\n- Likes [aisle] seats", "items": [], "degraded": False}
+
+
+def test_recall_prints_the_brief_as_it_is(tmp_path):
+    with fake_api({("POST", "/v1/recall"): (200, RECALLED)}) as api:
+        told = hindwise("recall", "book a flight", "-u", "ana", "-a", "travel", "--key", "k", cwd=tmp_path, HINDWISE_API_URL=api.url)
+    assert (told.returncode, told.stdout) == (0, RECALLED["brief"] + "\n")
+    assert api.asked == [
+        ("POST", "/v1/recall", {"query": "book a flight", "limit": 8, "user_id": "ana", "agent_id": "travel"}, "Bearer k"),
+    ]
+
+
+def test_an_empty_brief_says_why_on_stderr_and_nothing_on_stdout(tmp_path):
+    answer = {**RECALLED, "brief": "", "reason": "nothing relevant enough"}
+    with fake_api({("POST", "/v1/recall"): (200, answer)}) as api:
+        told = hindwise("recall", "天气", "--url", api.url, cwd=tmp_path)
+    assert (told.returncode, told.stdout) == (0, "")
+    assert "nothing relevant enough" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(401, exits.FAILED), (404, exits.FAILED), (409, exits.FAILED), (422, exits.USAGE), (503, exits.UNREACHABLE)]
+)
+def test_a_problem_becomes_its_detail_and_an_exit_code(tmp_path, status, code):
+    problem = {"type": "x", "status": status, "detail": "the key is 钥匙"}
+    with fake_api({("GET", "/v1/memories"): (status, problem)}) as api:
+        told = hindwise("list", "--url", api.url, cwd=tmp_path)
+    assert (told.returncode, told.stderr.splitlines()[0]) == (code, "error: the key is 钥匙")
+
+
+def test_the_data_directorys_key_goes_only_to_its_own_api(tmp_path):
+    (tmp_path / ".hindwise").mkdir()
+    page = {("GET", "/v1/memories"): (200, {"items": [], "next_cursor": None})}
+    with fake_api(page) as own, fake_api(page) as other:
+        running.write(tmp_path / ".hindwise" / "up.json", Running(own.url, "hw_own", "", "", os.getpid(), None, None, None))
+        assert hindwise("list", cwd=tmp_path).returncode == 0
+        assert hindwise("list", "--url", other.url, cwd=tmp_path).returncode == 0
+    assert [asked[3] for asked in own.asked] == ["Bearer hw_own"]
+    assert [asked[3] for asked in other.asked] == [None]
+
+
+ACCEPTED = {
+    "episode_id": "e",
+    "reflection_id": "f",
+    "status": "queued",
+    "duplicate": False,
+    "spaces": [],
+    "status_url": "",
+    "workflow_id": "",
+}
+DONE = {
+    "reflection_id": "f",
+    "status": "completed",
+    "reflector": "rules",
+    "written_by": "rules/1",
+    "memories": ["m1"],
+    "rejected": [],
+    "decisions": [],
+}
+
+
+def test_reflect_posts_the_run_waits_and_shows_what_was_concluded(tmp_path):
+    memory = {"memory_id": "m1", "kind": "lesson", "conclusion": "先问订单号 [order]"}
+    script = {
+        ("POST", "/v1/episodes"): (202, ACCEPTED),
+        ("GET", "/v1/reflections/f"): (200, DONE),
+        ("GET", "/v1/memories/m1"): (200, memory),
+    }
+    chat = json.dumps([{"role": "user", "content": "hi"}])
+    with fake_api(script) as api:
+        told = hindwise("reflect", "-", "--outcome", "failure", "--note", "no refund", "--url", api.url, cwd=tmp_path, stdin=chat)
+    assert told.returncode == 0, told.stderr
+    assert "[lesson] 先问订单号 [order]" in told.stdout
+    body = api.asked[0][2]
+    assert (body["user_id"], body["outcome"]) == ("default", {"status": "failure", "note": "no refund"})
+
+
+def test_reflect_tells_how_to_release_a_parked_reflection(tmp_path):
+    parked = {**DONE, "status": "needs_attention", "memories": [], "error": "the model refuses our key"}
+    script = {("POST", "/v1/episodes"): (202, ACCEPTED), ("GET", "/v1/reflections/f"): (200, parked)}
+    with fake_api(script) as api:
+        told = hindwise("reflect", "-", "--url", api.url, cwd=tmp_path, stdin='[{"role": "user", "content": "hi"}]')
+    assert told.returncode == exits.FAILED
+    assert "the model refuses our key" in told.stderr
+    assert "hindwise reflections retry f" in told.stderr
+
+
+def test_show_follows_a_memory_to_its_successor(tmp_path):
+    old = {
+        "memory_id": "m1",
+        "kind": "fact",
+        "status": "superseded",
+        "conclusion": "Lives in Bonn",
+        "superseded_by": "m2",
+        "close_reason": "moved",
+    }
+    new = {"memory_id": "m2", "kind": "fact", "status": "active", "conclusion": "Lives in Cologne", "superseded_by": ""}
+    with fake_api({("GET", "/v1/memories/m1"): (200, old), ("GET", "/v1/memories/m2"): (200, new)}) as api:
+        told = hindwise("show", "m1", "--url", api.url, cwd=tmp_path)
+    assert told.returncode == 0, told.stderr
+    assert "moved" in told.stdout
+    assert "m2 Lives in Cologne" in told.stdout
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path):
+    with fake_api({("GET", "/v1/memories"): (200, {"items": [], "next_cursor": "x" * 200_000})}) as api:
+        command = f"{sys.executable} -m hindwise.cli list --json --url {api.url} | head -c 1"
+        told = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=CLEAN, capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in told.stderr
