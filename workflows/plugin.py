@@ -18,19 +18,27 @@ PASSED_THROUGH = ("workflows.contracts", "workflows.ids", "workflows.policies")
 """By name, never `workflows` itself: passing a workflow's own module through would switch off the guards in it."""
 
 
+class Messages(SimplePlugin):
+    """Of the client. Two classes, because the SDK takes two plugins of one class for the same plugin given twice."""
+
+
+class Workflows(SimplePlugin):
+    """Of the worker that runs workflows."""
+
+
 def sandbox() -> SandboxedWorkflowRunner:
     """Workflows run guarded against clocks, random numbers and I/O."""
     return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
-def hindwise_plugin() -> SimplePlugin:
+def hindwise_plugin() -> Messages:
     """For `Client.connect(plugins=[…])`; workers made from that client inherit it."""
-    return SimplePlugin("hindwise.Messages", data_converter=pydantic_data_converter)
+    return Messages("hindwise.Messages", data_converter=pydantic_data_converter)
 
 
-def workflow_plugin() -> SimplePlugin:
+def workflow_plugin() -> Workflows:
     """For the worker that runs the workflows, and for the Replayer."""
-    return SimplePlugin(
+    return Workflows(
         "hindwise.Workflows",
         data_converter=pydantic_data_converter,
         workflows=list(WORKFLOWS),

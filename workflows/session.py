@@ -94,6 +94,7 @@ class Session:
         self._state = self._state.model_copy(update=values)
 
     def _ack(self) -> SessionAck:
+        self._describe()
         return SessionAck(turn_count=self._state.turn_count, last_seq=self._state.last_seq)
 
     # ---- the loop --------------------------------------------------------------------------------------------------------

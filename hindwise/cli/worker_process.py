@@ -6,8 +6,8 @@ that ends by itself.
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -42,15 +42,15 @@ _CONNECT_S = 10.0
 _log = structlog.get_logger(__name__)
 
 
-async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
-    """Work until `stop` is set, then finish what runs (at most GRACE) and return.
+async def run_worker(settings: Settings, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
+    """Work until `stop` is set, then finish what runs (at most GRACE) and return. `ready` is called when work is taken.
 
     Temporal may be down at the start or go away later: the worker waits and comes back. Raises what `open_engine` raises.
     """
     async with open_engine(settings) as engine, reflectors(settings) as known:
         dispatching = asyncio.create_task(dispatch_forever(engine.projection, engine.ledger, stop), name="dispatcher")
         try:
-            await _work_until(engine, known, stop, dispatching)
+            await _work_until(engine, known, stop, dispatching, ready)
         finally:
             stop.set()
             await dispatching
@@ -68,19 +68,16 @@ async def reflectors(settings: Settings) -> AsyncIterator[Mapping[str, Reflector
         await model.close()
 
 
-async def _work_until(engine: Engine, known: Mapping[str, Reflector], stop: asyncio.Event, dispatching: "asyncio.Task[None]") -> None:
+async def _work_until(
+    engine: Engine, known: Mapping[str, Reflector], stop: asyncio.Event, dispatching: "asyncio.Task[None]", ready: Callable[[], None]
+) -> None:
     pause = _RETRY_FIRST_S
     while not stop.is_set():
         client = await _connect(engine.settings, stop)
         if client is None:
             return
         try:
-            async with AsyncExitStack() as stack:
-                for worker in make_workers(client, engine, known):
-                    await stack.enter_async_context(worker)
-                _log.info("worker_ready", address=engine.settings.temporal_address or DEFAULT_ADDRESS)
-                await _either(stop, dispatching)
-                pause = _RETRY_FIRST_S
+            await _serve(make_workers(client, engine, known), stop, dispatching, ready)
             return
         except (RuntimeError, start.NotDelivered) as error:
             # A namespace that went away, a server that refuses us: fatal for these workers, not for the process.
@@ -89,12 +86,20 @@ async def _work_until(engine: Engine, known: Mapping[str, Reflector], stop: asyn
         pause = min(_RETRY_MAX_S, pause * 2)
 
 
-async def _either(stop: asyncio.Event, dispatching: "asyncio.Task[None]") -> None:
-    """Until `stop`; a dispatcher that dies takes the process with it, so that the failure is seen."""
-    waiting = asyncio.create_task(stop.wait())
-    await asyncio.wait([waiting, dispatching], return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
-    if dispatching.done() and not stop.is_set():
+async def _serve(workers: Sequence[Worker], stop: asyncio.Event, dispatching: "asyncio.Task[None]", ready: Callable[[], None]) -> None:
+    """Run all workers until `stop`, then stop them side by side, so that one grace is enough for all.
+
+    Raises RuntimeError when one of them fails for good. A dispatcher that dies ends the process too, so that the failure is seen.
+    """
+    runs = [asyncio.create_task(worker.run()) for worker in workers]
+    stopping = asyncio.create_task(stop.wait())
+    _log.info("worker_ready", queues=[worker.task_queue for worker in workers])
+    ready()
+    await asyncio.wait([*runs, stopping, dispatching], return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    await asyncio.gather(*(worker.shutdown() for worker, run in zip(workers, runs, strict=True) if not run.done()))
+    await asyncio.gather(*runs)
+    if dispatching.done():
         dispatching.result()
 
 

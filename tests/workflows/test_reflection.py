@@ -1,0 +1,189 @@
+"""The story of a reflection: the usual way, asking again, falling back to rules, and never an empty success."""
+
+from datetime import timedelta
+
+import pytest
+from temporalio.exceptions import ApplicationError
+
+from tests.workflows.stage import Stage, details_of, until
+from workflows import policies
+from workflows.contracts import GatherResult, GroundResult, IndexResult, ReflectResult, ResolveResult
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+BY_MODEL = GatherResult(reflector="llm", outcome="failure", turns=7, budget_s=600)
+GROUNDLESS = GroundResult(accepted=0, rejected=3, complaints=3)
+USUAL_STEPS = ["gather", "reflect", "ground", "resolve", "index", "credit", "finish"]
+
+
+async def test_the_usual_way_by_rules(stage: Stage) -> None:
+    """Seven steps in order, each once; the ledger is told the end."""
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert stage.steps() == USUAL_STEPS
+    assert (report.status, report.reflector, report.fallback_cause) == ("completed", "rules", "")
+    assert (report.added, report.superseded) == (2, 1)
+    assert [(m.status, m.skip_code) for m in stage.asked("finish")] == [("completed", "")]
+    assert [(m.attempt, m.fallback_from) for m in stage.asked("resolve")] == [(1, "")]
+
+
+async def test_the_usual_way_by_a_model(stage: Stage) -> None:
+    """One question where the validators have no complaint."""
+    stage.on("gather", BY_MODEL)
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert (stage.steps(), report.reflector) == (USUAL_STEPS, "llm")
+
+
+async def test_complaints_are_put_to_the_model_again(stage: Stage) -> None:
+    """Attempt two carries what was wrong with attempt one; the last answer counts."""
+    stage.on("gather", BY_MODEL)
+    stage.on("ground", GROUNDLESS, GroundResult(accepted=2, rejected=0, complaints=0))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert [m.attempt for m in stage.asked("reflect")] == [1, 2]
+    assert [(m.attempt, m.fallback_cause) for m in stage.asked("resolve")] == [(2, "")]
+    assert report.reflector == "llm"
+
+
+async def test_what_stands_after_the_last_complaint_stands(stage: Stage) -> None:
+    """A model that repairs two of three drafts is not thrown away for the third."""
+    stage.on("gather", BY_MODEL)
+    stage.on("ground", GroundResult(accepted=1, rejected=2, complaints=2), GroundResult(accepted=2, rejected=1, complaints=1), GROUNDLESS)
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert len(stage.asked("reflect")) == policies.GROUND_TRIES
+    assert [(m.attempt, m.fallback_from) for m in stage.asked("resolve")] == [(2, "")]
+    assert (report.status, report.reflector) == ("completed", "llm")
+
+
+@pytest.mark.parametrize(
+    ("answers", "grounds", "cause"),
+    [
+        ((ReflectResult(usable=False),), (), "unusable"),
+        ((ReflectResult(usable=True, drafts=1),), (GROUNDLESS,), "ungrounded"),
+    ],
+)
+async def test_rules_stand_in_for_a_model_without_ground(
+    stage: Stage, answers: tuple[ReflectResult, ...], grounds: tuple[GroundResult, ...], cause: str
+) -> None:
+    """After three tries, marked with the cause; never an empty success."""
+    stage.on("gather", BY_MODEL)
+    stage.on("reflect", *answers * 3, ReflectResult(usable=True, drafts=2))
+    stage.on("ground", *grounds * 3, GroundResult(accepted=2, rejected=0, complaints=0))
+    async with stage.workers():
+        handle = await stage.reflection()
+        report = await handle.result()
+        assert "by rules, because" in await details_of(handle)
+    assert [(m.attempt, m.reflector) for m in stage.asked("reflect")] == [(1, "llm"), (2, "llm"), (3, "llm"), (4, "rules")]
+    assert [(m.attempt, m.fallback_from, m.fallback_cause) for m in stage.asked("resolve")] == [(4, "llm", cause)]
+    assert (report.status, report.reflector, report.fallback_cause) == ("completed", "rules", cause)
+
+
+async def test_rules_stand_in_for_a_model_that_does_not_answer(stage: Stage) -> None:
+    """After the budget of the settings, not after the default of the activity."""
+    stage.on("gather", BY_MODEL.model_copy(update={"budget_s": 2.0}))
+    away = ApplicationError("the model at localhost did not answer", type="model-unavailable", next_retry_delay=timedelta(milliseconds=300))
+    stage.on("reflect", lambda message: ReflectResult(usable=True, drafts=2) if message.reflector == "rules" else _raise(away))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    asked = [m.reflector for m in stage.asked("reflect")]
+    assert asked.count("llm") > 1
+    assert asked[-1] == "rules"
+    assert (report.status, report.fallback_cause) == ("completed", "unavailable")
+
+
+def _raise(error: Exception) -> ReflectResult:
+    raise error
+
+
+@pytest.mark.parametrize("code", ["nothing-to-learn", "newer-verdict"])
+async def test_what_gather_skips_ends_at_once_with_its_reason(stage: Stage, code: str) -> None:
+    """No model is asked; the ledger is told why."""
+    stage.on("gather", GatherResult(skip=True, skip_code=code))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert stage.steps() == ["gather", "finish"]
+    assert (report.status, report.skip_code) == ("skipped", code)
+    assert stage.asked("finish")[0].skip_code == code
+
+
+async def test_a_final_reflection_started_again_touches_nothing(stage: Stage) -> None:
+    """However late the duplicate comes: the ledger decides, not Temporal's retention."""
+    async with stage.workers():
+        handle = await stage.reflection(f"{stage.prefix}-r")
+        await handle.result()
+        stage.calls.clear()
+        stage.on("gather", GatherResult(skip=True, skip_code="final"))
+        again = await stage.reflection(f"{stage.prefix}-r")
+        report = await again.result()
+    assert stage.steps() == ["gather"]
+    assert report.skip_code == "final"
+
+
+async def test_a_verdict_that_came_meanwhile_ends_the_older_reflection(stage: Stage) -> None:
+    """The transaction saw it."""
+    stage.on("resolve", ResolveResult(skipped=True))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert (report.status, report.skip_code) == ("skipped", "newer-verdict")
+    assert "credit" not in stage.steps()
+
+
+async def test_nothing_kept_is_skipped_and_no_success(stage: Stage) -> None:
+    """An answer without any draft still goes through resolve, because an earlier reflection may have to be superseded."""
+    stage.on("ground", GroundResult(accepted=0, rejected=1, complaints=0))
+    stage.on("resolve", ResolveResult(rejected=1))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert stage.steps() == USUAL_STEPS
+    assert (report.status, report.skip_code) == ("skipped", "nothing-kept")
+
+
+async def test_an_index_that_is_away_does_not_hold_up_a_reflection(stage: Stage) -> None:
+    """Completed all the same, marked as pending."""
+    stage.on("index", IndexResult(pending=True))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert (report.status, report.index_pending) == ("completed", True)
+    assert stage.asked("finish")[0].index_pending
+
+
+@pytest.mark.parametrize("error_type", ["space-erased", "not-found"])
+async def test_what_was_erased_meanwhile_ends_quietly(stage: Stage, error_type: str) -> None:
+    """Nothing in flight brings the erased back, and nobody is asked."""
+    stage.on("resolve", ApplicationError("gone", type=error_type, non_retryable=True))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert (report.status, report.skip_code) == ("skipped", "erased")
+    assert stage.asked("park") == []
+
+
+async def test_people_find_a_reflection_and_read_what_it_did(stage: Stage) -> None:
+    """Attributes, summaries on the activities, and the end in plain words."""
+    async with stage.workers():
+        handle = await stage.reflection()
+        await handle.result()
+        described = await handle.describe()
+        assert {pair.key.name: pair.value for pair in described.typed_search_attributes if pair.key.name.startswith("Hindwise")} == {
+            "HindwiseTenant": "tenanthash",
+            "HindwiseSpace": "spacehash",
+            "HindwisePhase": "completed",
+            "HindwiseOutcome": "failure",
+            "HindwiseReflector": "rules",
+        }
+        assert await described.static_summary() == policies.REFLECTION_SUMMARY
+        assert await details_of(handle) == (
+            "Completed by rules: added 2, agreed 0, superseded 1, rejected 0. Due: review 2 on 12 Dec. "
+            "Credited 1 memories that the task was told."
+        )
+        scheduled = [e for e in (await handle.fetch_history()).events if e.HasField("activity_task_scheduled_event_attributes")]
+        assert all(event.user_metadata.summary.data for event in scheduled)
+
+
+async def test_a_worker_that_was_away_finds_everything_waiting(stage: Stage) -> None:
+    """Started while nobody works; done as soon as somebody does."""
+    handle = await stage.reflection()
+    async with stage.workers():
+        await until(lambda: "finish" in stage.steps())
+        assert (await handle.result()).status == "completed"
