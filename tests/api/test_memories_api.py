@@ -1,0 +1,114 @@
+"""Memories by hand, recall, feedback and erasure over HTTP."""
+
+from typing import Any
+
+import pytest
+
+from hindwise.index.projection import index_space
+from tests.api.front import Front
+
+
+async def made(front: Front, content: str, **fields: Any) -> dict[str, Any]:
+    answer = await front.post("/v1/memories", {"user_id": "ann", "content": content, **fields})
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_a_sentence_is_found_by_the_next_search_with_the_outbox_untouched(front: Front) -> None:
+    added = await front.post("/memory", {"content": "User prefers replies in Chinese", "type": "preference"})
+    assert (added.status_code, added.json()["status"]) == (201, "active")
+    found = (await front.http.get("/memory/search", params={"q": "which language for replies"})).json()["results"]
+    assert [(item["id"], item["content"]) for item in found] == [(added.json()["id"], "User prefers replies in Chinese")]
+    zh = await front.post("/memory", {"content": "用户喜欢靠窗的座位", "user_id": "李雷"})
+    hits = (await front.http.get("/memory/search", params={"q": "订靠窗座位", "user_id": "李雷"})).json()["results"]
+    assert [item["id"] for item in hits] == [zh.json()["id"]]
+
+
+async def test_a_new_value_of_a_property_replaces_the_older_and_history_shows_it(front: Front) -> None:
+    old = await made(front, "Prefers aisle seats", kind="preference", attribute="seat", value="aisle")
+    new = await made(front, "Prefers window seats", kind="preference", attribute="seat", value="window")
+    assert (new["action"], new["supersedes"]) == ("supersede", [old["id"]])
+    older = (await front.http.get(f"/v1/memories/{old['id']}")).json()
+    assert (older["status"], older["superseded_by"]) == ("superseded", new["id"])
+    listed = (await front.http.get("/v1/memories", params={"user_id": "ann", "status": "active"})).json()["items"]
+    assert [item["memory_id"] for item in listed] == [new["id"]]
+
+
+async def test_a_repeated_writing_under_one_key_has_one_effect(front: Front) -> None:
+    body = {"user_id": "ann", "content": "The gate code changes every Monday"}
+    answers = [await front.post("/v1/memories", body, **{"Idempotency-Key": "w1"}) for _ in range(3)]
+    assert {answer.json()["id"] for answer in answers} == {answers[0].json()["id"]}
+    assert [answer.headers.get("idempotent-replayed") for answer in answers] == [None, "true", "true"]
+    assert len((await front.http.get("/v1/memories", params={"user_id": "ann"})).json()["items"]) == 1
+
+
+async def test_a_long_statement_is_kept_whole_behind_its_conclusion(front: Front) -> None:
+    told = await made(front, "Always check the fare rules. " + "Detail follows. " * 80)
+    memory = (await front.http.get(f"/v1/memories/{told['id']}")).json()
+    assert len(memory["conclusion"]) <= 160
+    assert memory["retrospective"]["what_happened"].count("Detail follows.") == 80
+
+
+async def test_a_lesson_for_an_agent_is_told_to_all_who_use_it_and_a_users_memory_to_nobody_else(front: Front) -> None:
+    await front.post("/v1/memories", {"agent_id": "bot", "kind": "lesson", "content": "Check the refund window before promising a refund"})
+    await made(front, "I prefer a refund to my card")
+    brief = (await front.post("/v1/recall", {"user_id": "bob", "agent_id": "bot", "query": "customer asks for a refund"})).json()
+    assert [item["space"] for item in brief["items"]] == ["agent:bot"]
+    assert "refund window" in brief["brief"]
+
+
+async def test_recall_gives_the_brief_as_text_where_asked(front: Front) -> None:
+    await made(front, "I prefer window seats")
+    asked = {"user_id": "ann", "query": "book a seat by the window", "format": "text"}
+    text = await front.post("/v1/recall", asked)
+    by_url = await front.http.get("/v1/recall", params={"user_id": "ann", "q": "book a seat by the window", "format": "text"})
+    assert text.headers["content-type"].startswith("text/plain")
+    assert "window seats" in text.text
+    assert text.text == by_url.text
+    assert text.headers["x-recall-id"]
+
+
+async def test_nothing_relevant_is_an_empty_brief_that_says_why(front: Front) -> None:
+    answer = (await front.post("/v1/recall", {"user_id": "nobody", "query": "anything at all"})).json()
+    assert (answer["brief"], answer["items"]) == ("", [])
+    assert answer["reason"]
+
+
+async def test_feedback_counts_at_once_and_a_changed_mind_replaces_the_first(front: Front) -> None:
+    told = await made(front, "I prefer window seats")
+    recalled = (await front.post("/v1/recall", {"user_id": "ann", "query": "a seat by the window please"})).json()
+    await front.settled()
+    url = f"/v1/recalls/{recalled['recall_id']}"
+    assert (await front.http.get(url)).json()["memory_ids"] == [told["id"]]
+    for verdict, expected in (("helpful", (1, 0)), ("helpful", (1, 0)), ("harmful", (0, 1))):
+        assert (await front.post(f"{url}/feedback", {"verdict": verdict})).json()["counted"] == 1
+        memory = (await front.http.get(f"/v1/memories/{told['id']}")).json()
+        assert (memory["helpful"], memory["harmful"]) == expected
+    stranger = await front.post(f"{url}/feedback", {"verdict": "helpful", "memory_id": "0" * 8})
+    assert stranger.status_code == 404
+
+
+async def test_an_erased_memory_is_gone_from_ledger_index_and_recall(front: Front) -> None:
+    told = await made(front, "I prefer window seats")
+    await front.engine.projection.one_space()
+    space = index_space("default", "user:ann")
+    assert await front.engine.index.ids(space) == {told["id"]}
+    assert (await front.http.delete(f"/v1/memories/{told['id']}")).status_code == 204
+    assert await front.engine.index.ids(space) == set()
+    assert (await front.http.get(f"/v1/memories/{told['id']}")).status_code == 404
+    assert (await front.http.delete(f"/v1/memories/{told['id']}")).status_code == 404
+    assert (await front.post("/v1/recall", {"user_id": "ann", "query": "window seats"})).json()["items"] == []
+
+
+async def test_a_secret_in_a_statement_or_a_question_is_masked(front: Front) -> None:
+    told = await made(front, "My API key is sk-live4f9a8b7c6d5e4f3a2b1c, keep it")
+    assert "sk-live4f9a" not in (await front.http.get(f"/v1/memories/{told['id']}")).text
+    recalled = (await front.post("/v1/recall", {"user_id": "ann", "query": "use sk-live4f9a8b7c6d5e4f3a2b1c to log in"})).json()
+    await front.settled()
+    assert "sk-live4f9a" not in (await front.http.get(f"/v1/recalls/{recalled['recall_id']}")).text
+
+
+@pytest.mark.parametrize("content", ["", "   ", "\u200b\x00", "\n\t"])
+async def test_a_statement_without_words_is_refused_or_kept_but_never_a_fault(front: Front, content: str) -> None:
+    assert (await front.post("/v1/memories", {"user_id": "ann", "content": content})).status_code in {201, 422}
