@@ -209,6 +209,8 @@ ATTRIBUTES: tuple[Attribute, ...] = (
 )
 """Order matters: the first whose pattern occurs wins, so the narrow ones stand first."""
 
+LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
+
 _ZH = """
 window=靠窗 | aisle=靠过道 | middle=中间 | front=前排 | English=英文 | Chinese=中文 | British
 English=英式英语 | German=德语 | French=法语 | Spanish=西班牙语 | Japanese=日语 | none=不用 | welcome=可以用

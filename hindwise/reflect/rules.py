@@ -13,11 +13,11 @@ from hindwise.model.turn import Origin
 from hindwise.reflect import cues
 from hindwise.reflect.base import Known
 from hindwise.reflect.contrast import contrast
-from hindwise.reflect.findings import Read, evidence, happened, of_step, quote, read
+from hindwise.reflect.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
 from hindwise.reflect.gate import keep, worth_reflecting
-from hindwise.reflect.rules_calls import dead_ends, loops, recoveries, strategy
-from hindwise.reflect.rules_outcome import cause_not_visible, hand_over, lessons_of_note
-from hindwise.reflect.statements import extract_statements, sentences_of
+from hindwise.reflect.rules_calls import dead_ends, loops, never_overcome, recoveries, strategy
+from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_over, lessons_of_note
+from hindwise.reflect.statements import draft_of, sentences_of, statements_of
 from hindwise.reflect.transcript import call_names, user_turns
 from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
 from hindwise.reflect.wording import chain, general_error
@@ -60,7 +60,7 @@ def _lessons(run: Read, earlier: Sequence[Episode]) -> list[Draft]:
     causes += [told] if told else []
     if not any("cause" in draft.topics for draft in causes):
         causes += dead_ends(run)
-    others = [*recoveries(run), *loops(run)]
+    others = [*recoveries(run), *loops(run), *corrections(run)]
     if run.succeeded:
         way = strategy(run)
         others += [way] if way else []
@@ -82,7 +82,7 @@ def _event(run: Read, lessons: Sequence[Draft]) -> Draft:
     outcome = run.episode.outcome
     task = truncate(run.task.first or run.task.phrase or run.say("a task", "一项任务"), 80)
     note = one_line(outcome.note)
-    failing = [s for s in run.steps if s.error and not any(t.worked and t.name == s.name for t in run.steps[run.steps.index(s) :])]
+    failing = never_overcome(run.steps)
     why = note or (general_error(failing[-1].error, run.names, run.language) if failing else "")
     line = run.say(f'The task "{task}" ended in {run.ended}', f"任务“{task}”以{run.ended}结束")
     line += run.say(f": {why}" if why else ".", f"：{why}" if why else "。")
@@ -151,17 +151,12 @@ def statements(run: Read) -> list[Draft]:
     """Return what the user stated, one draft per slot: what was said last holds, with both places as evidence."""
     by_slot: dict[tuple[str, str, str], Draft] = {}
     for turn, words in user_turns(run.episode):
-        for draft in extract_statements(words, language_of(words), turn.origin):
+        for statement in statements_of(words):
+            draft = draft_of(statement, language_of(words), turn.origin)
             # The sentence itself stands in the turn; the conclusion is told about the user and does not.
-            spoken = next((s for s in sentences_of(words) if _says(s, draft)), "")
-            place = Evidence(episode_id=run.episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=spoken[:200] or quote(turn))
+            place = Evidence(episode_id=run.episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=statement.sentence[:MAX_QUOTE_CHARS])
             key = (draft.subject, draft.attribute, draft.scope)
             before = by_slot.pop(key, None)
             by_slot[key] = draft.model_copy(update={"evidence": (*(before.evidence if before else ()), place)[-3:]})
     ranked = sorted(by_slot.values(), key=lambda d: -d.importance)
     return ranked[:MAX_SEMANTIC]
-
-
-def _says(sentence: str, draft: Draft) -> bool:
-    again = extract_statements(sentence, language_of(sentence))
-    return any(other.attribute == draft.attribute and other.conclusion == draft.conclusion for other in again)

@@ -15,6 +15,21 @@ from hindwise.safety.personal import personal_data
 LOOP_AT = 3
 """The same call with the same arguments this often goes in circles; with the same error twice is enough."""
 
+LOOK_AHEAD = 60
+"""Calls after a failure among which the one that overcame it is looked for: what comes later belongs to something else."""
+
+
+def never_overcome(steps: Sequence[Step]) -> list[Step]:
+    """The failed calls after which the same tool never worked, in order."""
+    worked: set[str] = set()
+    failing: list[Step] = []
+    for step in reversed(steps):
+        if step.worked:
+            worked.add(step.name)
+        elif step.error and step.name not in worked:
+            failing.append(step)
+    return failing[::-1]
+
 
 def recoveries(run: Read) -> list[Draft]:
     """Return a lesson for each tool and kind of error that failed first and then worked, with what was changed in between."""
@@ -22,12 +37,13 @@ def recoveries(run: Read) -> list[Draft]:
     for position, step in enumerate(run.steps):
         if not step.error or looks_injected(step.error):
             continue
-        fixed = _fixed_by(run.steps, position)
         told = general_error(step.error, run.names, run.language)
-        if fixed is None or (step.name, told) in found:
+        if (step.name, told) in found or (end := _fixed_by(run.steps, position)) is None:
             continue
-        last = max((s for s in run.steps[position : run.steps.index(fixed)] if s.name == step.name and s.error), key=run.steps.index)
-        change = _change(run, last, fixed, between=run.steps[run.steps.index(last) + 1 : run.steps.index(fixed)])
+        fixed = run.steps[end]
+        # The last failure before it worked shows the change that helped; the ones before it were tries.
+        last = max(i for i in range(position, end) if run.steps[i].name == step.name and run.steps[i].error)
+        change = _change(run, run.steps[last], fixed, between=run.steps[last + 1 : end])
         if not change:
             continue
         condition = run.say(f'{step.name} fails with "{told}"', f"{step.name} 报“{told}”")
@@ -49,16 +65,17 @@ def recoveries(run: Read) -> list[Draft]:
     return list(found.values())
 
 
-def _fixed_by(steps: Sequence[Step], position: int) -> Step | None:
-    """The call that did what the failed one should: the same tool later, else one of its sort with a shared argument value."""
+def _fixed_by(steps: Sequence[Step], position: int) -> int | None:
+    """Position of the call that did what the failed one should: the same tool later, else one of its sort with a shared argument value."""
     failed = steps[position]
-    for later in steps[position + 1 :]:
-        if later.worked and later.name == failed.name:
-            return later
-    for later in steps[position + 1 : position + 7]:
+    for place in range(position + 1, min(len(steps), position + LOOK_AHEAD)):
+        if steps[place].worked and steps[place].name == failed.name:
+            return place
+    for place in range(position + 1, min(len(steps), position + 7)):
+        later = steps[place]
         same_kind = later.changes == failed.changes and later.name != failed.name
         if later.worked and same_kind and not is_thought(later) and _shared_values(failed, later):
-            return later
+            return place
     return None
 
 
@@ -154,14 +171,18 @@ def dead_ends(run: Read) -> list[Draft]:
 
 def loops(run: Read) -> Iterator[Draft]:
     """Yield a pitfall for a call that was repeated unchanged: three times, or twice with the same error."""
-    seen: list[str] = []
+    groups: dict[tuple[str, str], list[Step]] = {}
     for step in run.steps:
-        same = [s for s in run.steps if s.same_call(step) and s.arguments]
+        if step.arguments and not is_thought(step):
+            groups.setdefault((step.name, json.dumps(step.arguments, sort_keys=True, default=str)), []).append(step)
+    seen: set[str] = set()
+    for same in groups.values():
+        step = next((s for s in same if s.error), same[0])
         same_error = [s for s in same if s.error and s.error == step.error]
         count = len(same_error) if len(same_error) >= 2 else len(same) if len(same) >= LOOP_AT else 0
-        if not count or step.name in seen or is_thought(step):
+        if not count or step.name in seen:
             continue
-        seen.append(step.name)
+        seen.add(step.name)
         arguments = listed(list(step.arguments), run.language)
         told = general_error(step.error, run.names, run.language) if same_error else ""
         if told and not looks_injected(told):

@@ -8,9 +8,11 @@ from hindwise.model.episode import Outcome, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import Draft, Evidence, LessonType
 from hindwise.model.turn import Turn
 from hindwise.reflect import cues
+from hindwise.reflect.attributes import LISTED
 from hindwise.reflect.findings import Read, evidence, lesson, of_step
 from hindwise.reflect.rules_calls import kind_of_value
-from hindwise.reflect.transcript import Step, call_names, error_of, steps_of, without_briefs
+from hindwise.reflect.slots import slot_of
+from hindwise.reflect.transcript import Step, call_names, error_of, steps_of, user_turns, without_briefs
 from hindwise.reflect.wording import chain, general_error, listed, when
 from hindwise.safety.origin import looks_injected
 from hindwise.text.clean import one_line
@@ -175,6 +177,31 @@ def _naming(run: Read, note: str) -> list[Evidence]:
     return [evidence(run.episode, t, note[:60]) for t in run.episode.turns if note[:60] and note[:60] in t.content][:2]
 
 
+def corrections(run: Read) -> list[Draft]:
+    """Return a pitfall for what the user had to correct, where it is a common attribute: it should have been asked first."""
+    for turn, words in list(user_turns(run.episode))[1:]:
+        if not cues.CORRECTION.search(words[:400]) or cues.is_filler(words):
+            continue
+        slot = slot_of(words[:400])
+        if slot.attribute not in LISTED or not slot.value:
+            continue
+        action = run.say(f"ask for the {slot.attribute} first", f"先确认用户想要的取值（{slot.attribute}）")
+        return [
+            lesson(
+                run,
+                LessonType.PITFALL,
+                when(run.language, run.asked, action, run.say("the user had to correct it", "用户不得不更正")),
+                evidences=[evidence(run.episode, turn)],
+                tools=call_names(run.decisive)[-1:],
+                next_time=action,
+                importance=5,
+                confidence=0.6,
+                topics=("correction",),
+            )
+        ]
+    return []
+
+
 def hand_over(run: Read) -> Draft | None:
     """Return a pitfall for a run that did not succeed and was given to a person: visible, though not why it went wrong."""
     calls = [s for s in run.steps if cues.HAND_OVER_CALL.match(s.name)]
@@ -248,7 +275,7 @@ def read_outcome(turns: Sequence[Turn]) -> Outcome:
 
 
 def _from_user(said: Sequence[tuple[Turn, str]]) -> OutcomeStatus | None:
-    last = next((words for turn, words in reversed(said) if turn.role == "user"), "")
+    last = next((words for turn, words in reversed(said) if turn.role == "user"), "")[-2_000:]
     asks = re.search(r"[?？]", last) is not None
     if cues.COMPLAINT.search(last):
         return OutcomeStatus.FAILURE

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
 from hindwise.model.turn import Origin
 from hindwise.reflect import cues
-from hindwise.reflect.attributes import ATTRIBUTES, VALUES_ZH
+from hindwise.reflect.attributes import LISTED, VALUES_ZH
 from hindwise.reflect.slots import Slot, scope_of, slot_of, unique_attribute
 from hindwise.reflect.transcript import Language
 from hindwise.safety.origin import looks_injected, trust_of
@@ -65,6 +65,9 @@ _TASK_BOUND = re.compile(
 _IMPORTANCE = {Kind.INSTRUCTION: 8, Kind.PREFERENCE: 7, Kind.FACT: 6, Kind.TODO: 6}
 _CONFIDENCE = {Kind.INSTRUCTION: 0.85, Kind.PREFERENCE: 0.85, Kind.FACT: 0.8, Kind.TODO: 0.7}
 
+MAX_READ_CHARS = 40_000
+"""Of one turn: what is longer is a document, not a person's words."""
+
 
 class Statement(NamedTuple):
     """One sentence of the user, and what it is."""
@@ -77,7 +80,7 @@ class Statement(NamedTuple):
 def sentences_of(text: str) -> list[str]:
     """Return the sentences of a text, in order; a leading clause before a question is one of its own."""
     # Full stops inside of quotation marks end no sentence of the speaker.
-    held = cues.QUOTED.sub(lambda match: match[0].replace("。", "\ue001").replace(". ", "\ue002"), text)
+    held = cues.QUOTED.sub(lambda match: match[0].replace("。", "\ue001").replace(". ", "\ue002"), text[:MAX_READ_CHARS])
     parts: list[str] = []
     for line in held.splitlines():
         parts += [part.strip() for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？；;])", line) if part.strip()]
@@ -90,8 +93,10 @@ def sentences_of(text: str) -> list[str]:
 
 def kind_of(sentence: str) -> Kind | None:
     """Return what a sentence of the user states, or None: no statement, or not the user's own."""
+    if len(sentence) > MAX_STATEMENT_CHARS:
+        return None
     bare = cues.QUOTED.sub("", sentence) if cues.REPORTED.search(sentence) else sentence
-    if len(sentence) > MAX_STATEMENT_CHARS or looks_injected(sentence) or cues.is_filler(sentence) or _no_statement(bare):
+    if looks_injected(sentence) or cues.is_filler(sentence) or _no_statement(bare):
         return None
     if _QUESTION.search(bare):
         return None
@@ -129,13 +134,12 @@ def statements_of(text: str) -> Iterator[Statement]:
 
 
 _OF_ONESELF = re.compile(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b|我")
-_LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
 
 
 def _parts(sentence: str) -> list[str]:
     """The clauses of a sentence that sets several listed attributes at once, else the sentence."""
     clauses = [clause.strip() for clause in re.split(r"[，,；;]|(?i:\band\b)", sentence) if clause.strip()]
-    told = {slot.attribute: clause for clause in clauses if (slot := slot_of(clause)).value and slot.attribute in _LISTED}
+    told = {slot.attribute: clause for clause in clauses if (slot := slot_of(clause)).value and slot.attribute in LISTED}
     return list(told.values()) if len(told) > 1 else [sentence]
 
 
@@ -238,7 +242,7 @@ def classify_statement(text: str, origin: Origin = Origin.USER) -> Draft:
         slot = slot_of(asked) if is_one else Slot("user", unique_attribute(line), "")
         # Only a listed attribute, told by a person of themselves or with a known value, may stand in a shared slot: anything else could
         # close an unrelated note.
-        shared = is_one and slot.attribute in _LISTED and (slot.value or _OF_ONESELF.search(asked)) and not _no_statement(asked)
+        shared = is_one and slot.attribute in LISTED and (slot.value or _OF_ONESELF.search(asked)) and not _no_statement(asked)
         slot = slot if shared and not _QUESTION.search(asked) else Slot("user", unique_attribute(line), "")
         kind = kind or Kind.FACT
         scope = scope_of(asked) if shared else ""

@@ -57,10 +57,6 @@ class Step:
         """An answer came and it was no error."""
         return self.result is not None and not self.error
 
-    def same_call(self, other: "Step") -> bool:
-        """Same tool, same arguments."""
-        return self.name == other.name and self.arguments == other.arguments
-
 
 def without_briefs(text: str) -> str:
     """Return `text` without the spans that an injected brief takes, and without a simulator's end mark."""

@@ -54,6 +54,8 @@ def when(language: Language, condition: str, action: str, because: str) -> str:
     frame = say(language, frame_en, frame_zh)
     room = MAX_CONCLUSION_CHARS - len(frame.format("", "", ""))
     because = truncate(because, 64)
+    if language == "zh" and condition[:1].isascii():
+        condition = f" {condition}"
     condition = _cut(condition, max(28, room - len(action) - len(because)))
     action = truncate(action, max(24, room - len(because) - len(condition)))
     condition = _cut(condition, max(16, room - len(action) - len(because)))
@@ -154,11 +156,11 @@ def task_of(episode: Episode, names: Collection[str], language: Language) -> Tas
     first = one_line(episode.goal) or next((one_line(words) for _, words in user_turns(episode)), "")
     sentences = [episode.goal] if episode.goal else []
     for _, words in list(user_turns(episode))[:8]:
-        sentences += [s for s in re.split(r"(?<=[.!?。！？])\s*|\n+", words) if s.strip()]
+        sentences += [s for s in re.split(r"(?<=[.!?。！？])\s*|\n+", words[:4_000]) if s.strip()][:20]
     phrases: list[str] = []
     for position, sentence in enumerate(sentences):
-        if position == 0 or _REQUEST.search(sentence):
-            phrase = _general_phrase(sentence, names, language)
+        if position == 0 or _REQUEST.search(sentence[:400]):
+            phrase = _general_phrase(sentence[:400], names, language)
             if phrase and phrase not in phrases:
                 phrases.append(phrase)
     if not phrases:

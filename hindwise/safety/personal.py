@@ -67,7 +67,8 @@ _PERSON_KEYS = re.compile(
     r"(?i)(?:first|last|full|given|family|middle|user|customer|contact|passenger|employee|guest|owner)_?name$|(?:客户|员工|用户)?姓名$|联系人$|收货人$"
 )
 _ID_KEYS = re.compile(
-    r"(?i)(?:.*_)?(?:id|ids|number|no|code|email|phone|mobile|address1?|address2|zip|dob|account|iban|reservations?|payment_methods)$|编号|工号|单号|电话|手机|邮箱|地址|账号|卡号"
+    r"(?i)(?:.*_)?(?:id|ids|number|no|code|email|phone|mobile|address1?|address2|zip|dob|account|iban|reservations?|payment_methods)$"
+    r"|编号|工号|单号|电话|手机|邮箱|地址|账号|卡号"
 )
 
 
@@ -76,8 +77,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 _PLAIN_IDS = _words(
-    """user users customer customers agent test tester demo admin default client guest emp employee member account anonymous person staff service support sales bot
-    hr it ops dev prod id no api app web the and new"""
+    """user users customer customers agent test tester demo admin default client guest emp employee member account anonymous person
+    staff service support sales bot     hr it ops dev prod id no api app web the and new"""
 )
 
 _ALSO_WORDS = _words(
