@@ -43,6 +43,8 @@ STICKY_TIMEOUT: Final = timedelta(seconds=2)
 """How long a turn waits for a worker that died before another may take it."""
 
 HEARTBEAT: Final = timedelta(seconds=30)
+LOST: Final = timedelta(seconds=12)
+"""A ledger step whose worker was killed goes on elsewhere after this long, instead of after its whole time limit."""
 
 UPKEEP_PAGES: Final = 20
 """Batches of one upkeep activity within a pass; what is left waits for the next."""
@@ -66,7 +68,7 @@ class Policy:
 
 _QUICK: Final = RetryPolicy(initial_interval=timedelta(milliseconds=500), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=20))
 
-LEDGER_STEP: Final = Policy(timedelta(seconds=60), timedelta(minutes=30), _QUICK)
+LEDGER_STEP: Final = Policy(timedelta(seconds=60), timedelta(minutes=30), _QUICK, LOST)
 """A short transaction; an outage of the ledger may last, and nothing is lost by waiting for its end."""
 
 MODEL_STEP: Final = Policy(
