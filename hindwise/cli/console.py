@@ -11,11 +11,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_PIPE_WIDTH = 400
+
+
 @cache
 def _console(stderr: bool) -> "Console":
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False, soft_wrap=not sys.stdout.isatty())
+    # Into a pipe lines are as long as they are: whoever reads them there wants whole ids, not a picture.
+    piped = not (sys.stderr if stderr else sys.stdout).isatty()
+    return Console(stderr=stderr, highlight=False, soft_wrap=piped, width=_PIPE_WIDTH if piped else None)
 
 
 def out() -> "Console":
@@ -38,7 +43,10 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str =
     from rich.markup import escape
     from rich.table import Table
 
-    made = Table(*columns, title=title or None, box=None, pad_edge=False, header_style="bold", title_justify="left")
+    made = Table(title=title or None, box=None, pad_edge=False, header_style="bold", title_justify="left")
+    for column in columns[:-1]:
+        made.add_column(column, no_wrap=True)  # ids and states stay whole, so that they can be copied
+    made.add_column(columns[-1], overflow="fold")
     for row in rows:
         made.add_row(*(escape(str(cell)) for cell in row))
     out().print(made)

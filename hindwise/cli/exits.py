@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from hindwise.errors import CallerError, HindwiseError, InvalidInput, Unavailable
+from hindwise.errors import HindwiseError, InvalidInput, ModelRefused, Unavailable
 
 OK = 0
 FAILED = 1
@@ -33,11 +33,11 @@ def explain(error: Exception) -> Ended:
     """Turn any error into what is printed and returned."""
     if isinstance(error, Ended):
         return error
-    if isinstance(error, InvalidInput):
+    if isinstance(error, InvalidInput | ModelRefused):
         return Ended(error.detail, code=USAGE)
     if isinstance(error, Unavailable):
         return Ended(error.detail, next_step="try again in a moment; `hindwise doctor` looks for the cause", code=UNREACHABLE)
-    if isinstance(error, HindwiseError | CallerError):
+    if isinstance(error, HindwiseError):
         return Ended(error.detail)
     if (pydantic := sys.modules.get("pydantic")) is not None and isinstance(error, pydantic.ValidationError):
         return _explain_settings(error)

@@ -103,15 +103,15 @@ def recall(
 
 
 def _explain(items: list[dict[str, Any]]) -> None:
-    parts = ("score", "relevance", "lexical", "cosine", "importance", "decay", "hits")
-    rows = []
+    """One block per memory: how it was told, and the parts of its score."""
     for item in items:
-        why = item.get("why") or {}
-        numbers = [f"{why[name]:.2f}" if isinstance(why.get(name), int | float) else "" for name in parts]
-        rows.append([*numbers, "yes" if why.get("standing") else "", item.get("tier", ""), item.get("conclusion", "")])
-    if rows:
+        parts = item.get("why") or {}
+        told = ", ".join(f"{name} {value:.2f}" for name, value in parts.items() if isinstance(value, float) and name != "score")
+        standing = ", standing" if parts.get("standing") else ""
         console.line("")
-        console.table([*parts, "standing", "told", "conclusion"], rows)
+        console.line(f"{item['conclusion']}", "bold")
+        console.line(f"  score {item['score']:.2f} ({item['tier']}{standing}): {told}")
+        console.line(f"  {item['kind']} {item['memory_id']} in {item['space']}", "dim")
 
 
 def list_memories(

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,7 +51,12 @@ def api(
     _run(lambda stop: serve(settings, ready=asyncio.Event(), stop=stop, sockets=[listening]))
 
 
-def worker(data: options.Data = None) -> None:
+def worker(
+    data: options.Data = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="Make this file once work is taken, and remove it at the end.", show_default=False)
+    ] = None,
+) -> None:
     """Run the worker alone, in the foreground: it does what the workflows ask for."""
     from hindwise.cli import logging
     from hindwise.cli.up import prepare
@@ -60,7 +66,14 @@ def worker(data: options.Data = None) -> None:
     logging.set_up(settings.log_level, "worker")
     from hindwise.cli.worker_process import run_worker
 
-    _run(lambda stop: run_worker(settings, stop))
+    async def work(stop: "asyncio.Event") -> None:
+        try:
+            await run_worker(settings, stop, ready_file.touch if ready_file else lambda: None)
+        finally:
+            if ready_file:
+                ready_file.unlink(missing_ok=True)
+
+    _run(work)
 
 
 def _run(role: Callable[["asyncio.Event"], Awaitable[Any]]) -> None:

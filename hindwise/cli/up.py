@@ -49,6 +49,7 @@ def up(
 
     settings = options.settings_with(data=data, host=host, port=port, auth=False if no_auth else None)
     directory = prepare(settings)
+    os.umask(0o077)  # all that we and our children write is private
     with lock.hold(directory):
         plan = _plan(settings, directory, ready_file)
         voice = Voice(words.language(lang or ""), as_json, plan)
@@ -80,8 +81,11 @@ def prepare(settings: "Settings") -> Path:
 def _plan(settings: "Settings", directory: Path, ready_file: Path | None) -> "Plan":
     from hindwise.cli.supervisor import ports, temporal_server
     from hindwise.cli.supervisor.supervisor import Plan
+    from hindwise.errors import InvalidInput
     from workflows.policies import SEARCH_ATTRIBUTES
 
+    if ready_file is not None and not ready_file.expanduser().absolute().parent.is_dir():
+        raise InvalidInput(f"the directory of --ready-file {ready_file} does not exist: make it first")
     if not settings.temporal_address:
         temporal_server.binary()  # a missing one is told before anything starts
     listening, port = ports.listen(settings.host, settings.port, explicit="port" in settings.model_fields_set)

@@ -42,11 +42,18 @@ def sleeper():
 
 def test_pauses_double_up_to_half_a_minute_and_end_after_ten_quick_deaths():
     backoff = Backoff()
+    backoff.worked_once()
     assert [backoff.after(0.5) for _ in range(10)] == [1, 2, 4, 8, 16, 30, 30, 30, 30, None]
+
+
+def test_what_never_worked_is_given_up_soon():
+    backoff = Backoff()
+    assert [backoff.after(0.5) for _ in range(3)] == [1, 2, None]
 
 
 def test_a_long_life_is_forgiven():
     backoff = Backoff()
+    backoff.worked_once()
     for _ in range(9):
         backoff.after(1)
     assert backoff.after(3600) == 1

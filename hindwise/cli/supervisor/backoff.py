@@ -7,11 +7,18 @@ _LONGEST_PAUSE_S = 30.0
 
 @dataclass(slots=True)
 class Backoff:
-    """Pauses of 1, 2, 4 … 30 s; after a life of `stable_s` the count starts again; `give_up_after` quick deaths end it."""
+    """Pauses of 1, 2, 4 … 30 s; after a life of `stable_s` the count starts again; `give_up_after` quick deaths end it.
+
+    Before the first success the patience is short: what never worked is a mistake in the settings, not an accident.
+    """
 
     stable_s: float = 60.0
-    give_up_after: int = 10
+    give_up_after: int = 3
     quick_deaths: int = 0
+
+    def worked_once(self) -> None:
+        """From now on deaths are accidents: be patient."""
+        self.give_up_after = 10
 
     def after(self, lived_s: float) -> float | None:
         """Note a death after `lived_s`; return the pause in seconds, or None to give up."""

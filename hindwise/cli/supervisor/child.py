@@ -14,6 +14,8 @@ from hindwise.cli.supervisor import logs, processes
 from hindwise.cli.supervisor.backoff import Backoff
 
 _GUARD = Path(__file__).with_name("guard.py")
+WRONG_SETTINGS = 2
+"""Exit code of our own commands for what no second start can cure."""
 GUARD_MODE = "kernel" if sys.platform.startswith("linux") else "pipe"
 
 
@@ -21,7 +23,7 @@ class ChildGaveUp(Exception):
     """A child died so often that starting it again makes no sense; `tail` is the end of its log."""
 
     def __init__(self, name: str, code: int, tail: str, log: Path) -> None:
-        super().__init__(f"{name} died again and again (last exit code {code}); its log: {log}")
+        super().__init__(f"{name} cannot be kept running (it ended with {_in_words(code)}); its log: {log}")
         self.tail = tail
 
 
@@ -74,7 +76,7 @@ class Child:
             if self._stopping.is_set():
                 return
             pause = self.backoff.after(time.monotonic() - began)
-            if pause is None:
+            if pause is None or code == WRONG_SETTINGS:
                 raise ChildGaveUp(self.name, code, logs.tail(self.log), self.log)
             self.changed(self.name, f"ended with {_in_words(code)}; starting it again in {pause:.0f} s")
             with contextlib.suppress(TimeoutError):

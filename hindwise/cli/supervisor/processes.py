@@ -87,6 +87,6 @@ def end_leftovers(directory: Path, limit_s: float = 5.0) -> list[str]:
         end = time.monotonic() + limit_s
         while any(map(is_same, left.values())) and time.monotonic() < end:
             time.sleep(0.05)
-    for path in directory.glob("*.json"):
+    for path in directory.glob("*"):
         path.unlink(missing_ok=True)
     return sorted(left)

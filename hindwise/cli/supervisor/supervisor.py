@@ -23,6 +23,7 @@ from hindwise.cli.supervisor.child import Child, Command, Place
 _ROTATE_EVERY_S = 15.0
 _TEMPORAL_LIMIT_S = 60.0
 _SLOW_START_S = 60.0
+_HEAD_START_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ class Supervisor:
         self._temporal_ports = (0, 0)
         self._temporal_listened = False
         self._children: dict[str, Child] = {}
+        self._told: Running | None = None
 
     @property
     def temporal_address(self) -> str:
@@ -101,9 +103,15 @@ class Supervisor:
                 task.result()
 
     async def _stop_children(self) -> None:
-        for name in ("api", "worker", "temporal"):
+        """API first, then the worker, which may finish its steps while the last requests are answered; Temporal when both are gone."""
+        stopping = []
+        for name in ("api", "worker"):
             if name in self._children:
-                await self._children[name].stop()
+                stopping.append(asyncio.create_task(self._children[name].stop()))
+                await asyncio.wait(stopping, timeout=_HEAD_START_S)
+        await asyncio.gather(*stopping)
+        if "temporal" in self._children:
+            await self._children["temporal"].stop()
 
     def kill(self) -> None:
         """End everything at once."""
@@ -115,17 +123,18 @@ class Supervisor:
         for path in (self.plan.ready_file, self.plan.data / "up.json"):
             if path is not None:
                 path.unlink(missing_ok=True)
-        for path in (self.plan.data / "pids").glob("*.json"):
+        for path in (self.plan.data / "pids").glob("*"):
             path.unlink(missing_ok=True)
 
     def _make_children(self, place: Place) -> dict[str, Child]:
-        # Limits add up to less than 15 s: what a person, or a service manager, waits without worrying.
+        # A little over the grace that worker (10 s) and API (5 s) give their work. API and worker end side by side, so all of it is
+        # over within 15 s: what a person, or a service manager, waits without worrying.
         children = [
-            Child("worker", self._worker_command, place, self._on_change, stop_limit_s=6.0),
-            Child("api", self._api_command, place, self._on_change, stop_limit_s=4.0),
+            Child("worker", self._worker_command, place, self._on_change, stop_limit_s=11.0),
+            Child("api", self._api_command, place, self._on_change, stop_limit_s=7.0),
         ]
         if not self.plan.temporal_address:
-            children.insert(0, Child("temporal", self._temporal_command, place, self._on_change, stop_limit_s=4.0))
+            children.insert(0, Child("temporal", self._temporal_command, place, self._on_change, stop_limit_s=3.0))
         return {child.name: child for child in children}
 
     def _on_change(self, name: str, what: str) -> None:
@@ -160,7 +169,12 @@ class Supervisor:
 
     async def _worker_command(self) -> Command:
         await self._wait_for_temporal()
-        return Command((sys.executable, "-m", "hindwise.cli", "worker"), self._env())
+        self._worker_ready.unlink(missing_ok=True)  # of the one before, which may have been killed
+        return Command((sys.executable, "-m", "hindwise.cli", "worker", "--ready-file", str(self._worker_ready)), self._env())
+
+    @property
+    def _worker_ready(self) -> Path:
+        return self.plan.data / "pids" / "worker.ready"
 
     async def _api_command(self) -> Command:
         if not self._temporal_listened:  # later the API starts without it: it accepts turns while Temporal is away
@@ -195,16 +209,15 @@ class Supervisor:
                     warned = True
                     self.tell.event(f"not everything answers yet; see the logs in {self.plan.data / 'logs'}")
                 await asyncio.sleep(0.2)
-            if self._changed.is_set() and any(child.pid is None for child in self._children.values()):
-                continue
-            await self._write_ready()
+            if all(child.pid is not None for child in self._children.values()):
+                self._write_ready()
 
     async def _all_answer(self) -> bool:
-        if any(child.pid is None for child in self._children.values()):
+        if any(child.pid is None for child in self._children.values()) or not self._worker_ready.exists():
             return False
         return await asyncio.to_thread(self._answers, self.plan.api_url)
 
-    async def _write_ready(self) -> None:
+    def _write_ready(self) -> None:
         told = Running(
             api_url=self.plan.api_url,
             api_key=self._api_key() if self.plan.auth else "",
@@ -215,9 +228,14 @@ class Supervisor:
             worker_pid=self._pid("worker"),
             api_pid=self._pid("api"),
         )
+        if told == self._told:  # two children started side by side: everything was told already
+            return
         for path in (self.plan.data / "up.json", self.plan.ready_file):
             if path is not None:
                 running.write(path, told)
+        self._told = told
+        for child in self._children.values():
+            child.backoff.worked_once()
         self.tell.ready(told)
 
     async def _bound_logs(self) -> None:
