@@ -244,6 +244,7 @@ memories = Table(
     Index("ix_memories_slot", "space_no", "slot_key"),
     Index("ix_memories_duplicate", "space_no", "duplicate_key"),
     Index("ix_memories_status", "space_no", "status", "kind"),
+    Index("ix_memories_pinned", "space_no", "status", sqlite_where=text("pinned = 1"), postgresql_where=text("pinned")),
     Index("ix_memories_reflection", "reflection_id"),
     Index("ix_memories_expiry", "status", "expires_at"),
     Index("ix_memories_review", "status", "review_at"),

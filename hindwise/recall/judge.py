@@ -22,6 +22,7 @@ _OWN_MERIT = 1.3
 """Events and snippets that nobody asked for must clear the gate by so much."""
 _SHARE_OF_BEST = 0.45
 """Of the best relevance: what lies lower is a tail that only costs the reader's attention."""
+_LEAST_SCORED = 16
 _RANK_SHARE = 0.5
 """How far the fused rank moves an item's relevance towards that of its rank."""
 
@@ -56,14 +57,18 @@ class Judge:
         fused = _fused(pool)
         ranked = _ranked(pool, relevances, fused)
         best = max(relevances.values(), default=0.0)
-        items: list[Scored] = []
-        for item in pool:
-            memory_id = item.row.id
-            relevant = relevances[memory_id] >= max(self._gate_of(item), _SHARE_OF_BEST * best)
-            if relevant or memory_id in stands:
-                items.append(self._scored(item, ranked[memory_id], fused[memory_id], relevant=relevant))
-        alive = [item for item in items if not is_expired(item.memory, self.now)]
-        return Judged(alive, best, len(pool))
+        relevant = [item for item in pool if relevances[item.row.id] >= max(self._gate_of(item), _SHARE_OF_BEST * best)]
+        passed = {item.row.id for item in relevant}
+        told = self._most_promising(relevant, ranked) + [item for item in pool if item.row.id in stands - passed]
+        items = [self._scored(item, ranked[item.row.id], fused[item.row.id], relevant=item.row.id in passed) for item in told]
+        return Judged([item for item in items if not is_expired(item.memory, self.now)], best, len(pool))
+
+    def _most_promising(self, items: Sequence[Found], ranked: Mapping[str, float]) -> list[Found]:
+        """Three times as many as are wanted, by the most that each can score: building a model costs more than sorting."""
+        keep = max(_LEAST_SCORED, 3 * self.query.limit)
+        return sorted(items, key=lambda item: (-profiles.at_most(ranked[item.row.id], item.row.importance, item.row.hits), item.row.id))[
+            :keep
+        ]
 
     def _wanted(self, item: Found) -> bool:
         if self.query.kinds and item.row.kind not in self.query.kinds:

@@ -14,6 +14,11 @@ PENDING_WEIGHT = 0.5
 """What awaits a person's word counts half."""
 
 
+def at_most(relevance: float, importance: int, hits: int) -> float:
+    """Return the score before decay: no profile gives more."""
+    return RELEVANCE * relevance + IMPORTANCE * importance / 10 + HITS * hits / (hits + _HALF_OF_HITS)
+
+
 def score(
     profile: Profile,
     memory: Memory,

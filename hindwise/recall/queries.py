@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, or_, select, union_all
+from sqlalchemy import BindParameter, Connection, Row, bindparam, or_, select, union_all
 
 from hindwise.ledger.schema import episodes, memories, outbox, spaces
-from hindwise.model.memory import LIVE, SLOTTED, Kind, Memory, Retrospective, Status
+from hindwise.model.memory import LIVE, Kind, Memory, Retrospective, Status
 from hindwise.model.turn import Origin
 
 MAX_UNAPPLIED = 200
@@ -32,19 +32,66 @@ class Survey:
     unapplied: tuple[str, ...]
 
 
+# Statements are built once: building one costs as much as running it.
+_IDS: BindParameter[str] = bindparam("ids", expanding=True)
+_SPACES: BindParameter[int] = bindparam("spaces", expanding=True)
+_LIMIT: BindParameter[int] = bindparam("count")
+_OWNED = (spaces.c.tenant_id == bindparam("tenant")) & spaces.c.name.in_(bindparam("names", expanding=True))
+_NEWEST_MARKS = (
+    select(outbox.c.space_no, outbox.c.memory_id)
+    .join(spaces, spaces.c.no == outbox.c.space_no)
+    .where(_OWNED)
+    .order_by(outbox.c.at.desc(), outbox.c.memory_id)
+    .limit(MAX_UNAPPLIED)
+    .subquery()
+)
+_SURVEY = (
+    select(spaces.c.name, spaces.c.no, _NEWEST_MARKS.c.memory_id)
+    .join(_NEWEST_MARKS, _NEWEST_MARKS.c.space_no == spaces.c.no, isouter=True)
+    .where(_OWNED)
+)
+_TELLABLE = (memories.c.space_no.in_(_SPACES), memories.c.status.in_(_LIVE), or_(memories.c.head, memories.c.slot_key.is_(None)))
+# By id alone: with more conditions SQLite may prefer the index over status, and walk through the whole space.
+_BY_IDS = select(*_TOLD).where(memories.c.id.in_(_IDS))
+# Three questions that have an index each: a single one with OR would read every row of the space.
+_STANDING = (
+    select(*_TOLD)
+    .where(
+        memories.c.id.in_(
+            union_all(
+                *(
+                    select(memories.c.id).where(condition, *_TELLABLE)
+                    for condition in (
+                        memories.c.kind == "instruction",
+                        (memories.c.kind == "preference") & (memories.c.scope == ""),
+                        memories.c.pinned,
+                    )
+                )
+            )
+        )
+    )
+    .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
+    .limit(MAX_STANDING)
+)
+_NEWEST = select(*_TOLD).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(_LIMIT)
+_EARLIER = (
+    select(memories.c.superseded_by, memories.c.value, memories.c.conclusion)
+    .where(
+        memories.c.space_no.in_(_SPACES),
+        memories.c.slot_key.in_(bindparam("slots", expanding=True)),
+        memories.c.superseded_by.in_(_IDS),
+        memories.c.status == str(Status.SUPERSEDED),
+    )
+    .order_by(memories.c.version)
+)
+_SESSIONS = select(episodes.c.id, episodes.c.session_id).where(
+    episodes.c.tenant_id == bindparam("tenant"), episodes.c.id.in_(_IDS), episodes.c.user_id == bindparam("reader")
+)
+
+
 def survey(conn: Connection, tenant_id: str, names: Sequence[str]) -> Survey:
     """Look up the spaces and their outbox, in one statement."""
-    owned = (spaces.c.tenant_id == tenant_id) & spaces.c.name.in_(list(names))
-    newest = (
-        select(outbox.c.space_no, outbox.c.memory_id)
-        .join(spaces, spaces.c.no == outbox.c.space_no)
-        .where(owned)
-        .order_by(outbox.c.at.desc(), outbox.c.memory_id)
-        .limit(MAX_UNAPPLIED)
-        .subquery()
-    )
-    query = select(spaces.c.name, spaces.c.no, newest.c.memory_id).join(newest, newest.c.space_no == spaces.c.no, isouter=True).where(owned)
-    rows = conn.execute(query).all()
+    rows = conn.execute(_SURVEY, {"tenant": tenant_id, "names": list(names)}).all()
     return Survey({row.name: row.no for row in rows}, tuple(row.memory_id for row in rows if row.memory_id is not None))
 
 
@@ -52,71 +99,38 @@ def live_rows(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) ->
     """Return what may be told of the named memories: live ones of these spaces, of a slot only its head."""
     if not ids or not space_nos:
         return []
-    return list(conn.execute(select(*_TOLD).where(memories.c.id.in_(list(ids)), *_tellable(space_nos))))
+    return [row for row in conn.execute(_BY_IDS, {"ids": list(ids)}) if _is_tellable(row, space_nos)]
+
+
+def _is_tellable(row: Row[Any], space_nos: Sequence[int]) -> bool:
+    return row.space_no in space_nos and row.status in _LIVE and (row.head or row.slot_key is None)
 
 
 def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Row[Any]]:
-    """Return standing items: instructions, pinned ones, preferences without a narrower scope; the most important first.
-
-    Three questions that each have an index, as one statement: a single one with OR would read every row of a space.
-    """
-    if not space_nos:
-        return []
-    parts = [
-        select(memories.c.id).where(condition, *_tellable(space_nos))
-        for condition in (
-            memories.c.kind == "instruction",
-            (memories.c.kind == "preference") & (memories.c.scope == ""),
-            memories.c.pinned,
-        )
-    ]
-    query = (
-        select(*_TOLD)
-        .where(memories.c.id.in_(union_all(*parts)))
-        .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
-        .limit(MAX_STANDING)
-    )
-    return list(conn.execute(query))
+    """Return standing items: instructions, pinned ones, preferences without a narrower scope; the most important first."""
+    return list(conn.execute(_STANDING, {"spaces": list(space_nos)})) if space_nos else []
 
 
 def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Row[Any]]:
     """Return what may be told, newest first: what a recall works on where the index does not answer."""
-    if not space_nos:
-        return []
-    query = select(*_TOLD).where(*_tellable(space_nos)).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(limit)
-    return list(conn.execute(query))
+    return list(conn.execute(_NEWEST, {"spaces": list(space_nos), "count": limit})) if space_nos else []
 
 
-def _tellable(space_nos: Sequence[int]) -> tuple[ColumnElement[bool], ...]:
-    return (
-        memories.c.space_no.in_(list(space_nos)),
-        memories.c.status.in_(_LIVE),
-        or_(memories.c.head, memories.c.slot_key.is_(None)),
-    )
-
-
-def earlier_values(conn: Connection, memory_ids: Sequence[str]) -> dict[str, str]:
-    """Return what each of the named heads replaced: its value, or its conclusion where it has none."""
-    if not memory_ids:
+def earlier_values(conn: Connection, space_nos: Sequence[int], heads: Mapping[str, str]) -> dict[str, str]:
+    """Return what each head replaced: its value, or its conclusion where it has none. heads: slot key by memory id."""
+    if not heads:
         return {}
-    query = (
-        select(memories.c.superseded_by, memories.c.value, memories.c.conclusion)
-        .where(
-            memories.c.superseded_by.in_(list(memory_ids)), memories.c.status == str(Status.SUPERSEDED), memories.c.slot_key.is_not(None)
-        )
-        .order_by(memories.c.version)
-    )
-    return {row.superseded_by: row.value or row.conclusion for row in conn.execute(query)}
+    found = conn.execute(_EARLIER, {"spaces": list(space_nos), "slots": sorted(set(heads.values())), "ids": list(heads)})
+    return {row.superseded_by: row.value or row.conclusion for row in found}
 
 
 def sessions_of(conn: Connection, tenant_id: str, episode_ids: Sequence[str], reader_user: str) -> dict[str, str]:
     """Return session ids by episode id, of the reader's own episodes only."""
     if not episode_ids or not reader_user:
         return {}
-    query = select(episodes.c.id, episodes.c.session_id).where(
-        episodes.c.tenant_id == tenant_id, episodes.c.id.in_(list(episode_ids)), episodes.c.user_id == reader_user
-    )
-    return {row.id: row.session_id for row in conn.execute(query)}
+    return {
+        row.id: row.session_id for row in conn.execute(_SESSIONS, {"tenant": tenant_id, "ids": list(episode_ids), "reader": reader_user})
+    }
 
 
 def memory_of(row: Row[Any]) -> Memory:
@@ -157,8 +171,3 @@ def memory_of(row: Row[Any]) -> Memory:
         confirmed_by=row.confirmed_by,
         reflection_id=row.reflection_id,
     )
-
-
-def has_earlier(memory: Memory) -> bool:
-    """Whether a memory may have replaced another one: only then it is worth a look."""
-    return memory.kind in SLOTTED and memory.version > 1

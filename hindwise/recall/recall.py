@@ -25,6 +25,7 @@ from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQue
 from hindwise.recall import queries, wording
 from hindwise.recall.brief import Brief, write_brief
 from hindwise.recall.candidates import Found, score_rows
+from hindwise.recall.fusion import fuse
 from hindwise.recall.judge import Judge, Judged
 from hindwise.recall.log import RecallLog
 from hindwise.recall.queries import Survey
@@ -35,6 +36,8 @@ from hindwise.safety.masking import mask
 
 CANDIDATES = 50
 """Per pool and space."""
+HYDRATED = 60
+"""Of each space's candidates; a row read costs more than one found."""
 _INDEX_LIMIT_S = 1.5
 _EMBED_LIMIT_S = 5.0
 _YARDSTICK_LIMIT_S = 20.0
@@ -156,7 +159,7 @@ class Recaller:
                 lists = await asyncio.gather(*calls)
         except (TimeoutError, IndexUnavailable):
             return {}, True
-        return {candidate.memory_id: candidate for found in lists for candidate in found}, False
+        return {candidate.memory_id: candidate for found in lists for candidate in _best(found)}, False
 
     def _tell(self, conn: Connection, asked: _Asked) -> _Told:
         """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
@@ -168,7 +171,9 @@ class Recaller:
         chosen = select(judged.items, asked.query.limit)
         score_ms = _ms(at)
         at = perf_counter()
-        earlier = queries.earlier_values(conn, [item.memory.id for item in chosen if queries.has_earlier(item.memory)])
+        # A first version replaced nothing: mostly nobody has to be asked.
+        heads = {item.memory.id: item.slot for item in chosen if item.slot is not None and item.memory.version > 1}
+        earlier = queries.earlier_values(conn, list(asked.survey.numbers.values()), heads)
         brief = write_brief([item.memory for item in chosen], earlier, asked.question.lang, asked.query.budget_tokens)
         evidence = _evidence(conn, asked, [item.memory.id for item in chosen])
         return _Told(judged, chosen, brief, evidence, hydrate_ms + _ms(at), score_ms)
@@ -217,6 +222,15 @@ class Recaller:
                 "at": self._engine.clock.now(),
             }
         )
+
+
+def _best(found: Sequence[Candidate]) -> list[Candidate]:
+    """The best 60 of a space's union: two pools that agree have fewer, and the ends of two that do not are no answer."""
+    if len(found) <= HYDRATED:
+        return list(found)
+    fused = fuse([candidate.lexical for candidate in found], [candidate.cosine for candidate in found])
+    order = sorted(range(len(found)), key=lambda at: (-fused[at], found[at].memory_id))
+    return [found[at] for at in order[:HYDRATED]]
 
 
 def _from_index(row: Row[Any], candidate: Candidate) -> Found:

@@ -303,6 +303,13 @@ def upgrade() -> None:
         batch_op.create_index("ix_memories_archive", ["status", "last_recalled_at", "recorded_at"], unique=False)
         batch_op.create_index("ix_memories_duplicate", ["space_no", "duplicate_key"], unique=False)
         batch_op.create_index("ix_memories_expiry", ["status", "expires_at"], unique=False)
+        batch_op.create_index(
+            "ix_memories_pinned",
+            ["space_no", "status"],
+            unique=False,
+            sqlite_where=sa.text("pinned = 1"),
+            postgresql_where=sa.text("pinned"),
+        )
         batch_op.create_index("ix_memories_reflection", ["reflection_id"], unique=False)
         batch_op.create_index("ix_memories_review", ["status", "review_at"], unique=False)
         batch_op.create_index("ix_memories_slot", ["space_no", "slot_key"], unique=False)
