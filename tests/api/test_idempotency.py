@@ -1,0 +1,67 @@
+"""The same Idempotency-Key: the first answer again, whatever failed in between; another body is refused."""
+
+import asyncio
+from typing import Any
+
+from sqlalchemy import func, select
+
+from hindwise.ledger.schema import idempotency_keys, memories
+from tests.api.front import Front, turns_body
+
+MEMORY = {"user_id": "ann", "content": "The gate code changes every Monday"}
+
+
+async def count(front: Front, table: Any) -> int:
+    number: int = await front.engine.ledger.read(lambda conn: conn.execute(select(func.count()).select_from(table)).scalar_one())
+    return number
+
+
+async def test_ten_at_once_have_one_effect_and_one_answer(front: Front) -> None:
+    answers = await asyncio.gather(*(front.post("/v1/memories", MEMORY, **{"Idempotency-Key": "k"}) for _ in range(10)))
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.text for answer in answers}) == 1
+    assert sum("idempotent-replayed" not in answer.headers for answer in answers) == 1
+    assert await count(front, memories) == 1
+
+
+async def test_another_body_or_path_under_a_known_key_is_refused(front: Front) -> None:
+    await front.post("/v1/memories", MEMORY, **{"Idempotency-Key": "k"})
+    for path, body in (("/v1/memories", {**MEMORY, "content": "x"}), ("/memory", {"content": "x"})):
+        answer = await front.post(path, body, **{"Idempotency-Key": "k"})
+        assert (answer.status_code, answer.json()["type"]) == (422, "idempotency-mismatch")
+
+
+async def test_a_refused_request_may_be_corrected_under_the_same_key(front: Front) -> None:
+    bad = await front.post("/v1/memories", {**MEMORY, "kind": "nonsense"}, **{"Idempotency-Key": "k"})
+    good = await front.post("/v1/memories", MEMORY, **{"Idempotency-Key": "k"})
+    assert (bad.status_code, good.status_code) == (422, 201)
+
+
+async def test_an_answer_that_was_not_kept_is_found_again_by_the_writing_itself(front: Front) -> None:
+    first = await front.post("/v1/memories", MEMORY, **{"Idempotency-Key": "k"})
+    await front.engine.ledger.write(lambda conn: conn.execute(idempotency_keys.delete()))  # as if the process had died in between
+    again = await front.post("/v1/memories", MEMORY, **{"Idempotency-Key": "k"})
+    assert again.json()["id"] == first.json()["id"]
+    assert await count(front, memories) == 1
+
+
+async def test_answers_of_recalls_are_not_kept_but_their_key_is(front: Front) -> None:
+    await front.post("/v1/memories", MEMORY)
+    asked = {"user_id": "ann", "query": "what is the gate code"}
+    for _ in range(2):
+        assert (await front.post("/v1/recall", asked, **{"Idempotency-Key": "r"})).status_code == 200
+    assert (await front.post("/v1/recall", {**asked, "limit": 1}, **{"Idempotency-Key": "r"})).status_code == 422
+    kept = await front.engine.ledger.read(lambda conn: repr(conn.execute(select(idempotency_keys)).all()))
+    assert "gate code" not in kept
+
+
+async def test_turns_under_a_key_are_answered_as_the_first_time(front: Front) -> None:
+    body = turns_body({"role": "user", "content": "yes"})
+    answers = [await front.post("/v1/sessions/s/turns", body, **{"Idempotency-Key": "t"}) for _ in range(2)]
+    assert answers[0].json() == answers[1].json()
+    assert answers[0].json()["recorded"] == 1
+
+
+async def test_a_key_that_cannot_be_one_is_refused(front: Front) -> None:
+    for key in ("x" * 256, "tab\tinside"):
+        assert (await front.post("/v1/memories", MEMORY, **{"Idempotency-Key": key})).status_code == 422
