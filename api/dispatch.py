@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
+from sqlalchemy import Connection
 
 from api.temporal import Starter
 from hindwise.engine import Engine
@@ -26,6 +27,8 @@ _MAX_BACKGROUND = 500
 """Beyond this the sweeper does it: a burst must not pile up work in memory."""
 _AT_ONCE = 32
 _LAST_WAIT_S = 2.0
+_NOTE_AFTER_S = 0.1
+"""Acknowledgements of turns are noted together after this time: no caller waits for it, and one transaction serves many."""
 
 
 @dataclass(slots=True)
@@ -35,6 +38,9 @@ class Dispatch:
     engine: Engine
     starter: Starter
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _acknowledged: dict[str, int] = field(default_factory=dict)
+    """Session handle -> last turn that its workflow acknowledged, until the ledger has noted it. Lost in a crash, the sweep tells again."""
+    _noting: asyncio.Task[None] | None = None
     _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
     def session_input(self, session: SessionRow) -> SessionInput:
@@ -65,12 +71,24 @@ class Dispatch:
 
     async def turns(self, recorded: Recorded) -> bool:
         """Tell the session's workflow of new turns; False when it could not be told now. Waits at most the RPC timeout."""
+        session = recorded.session
         if not recorded.recorded:
-            return recorded.session.seen_seq >= recorded.session.last_seq
-        return await self.turn_range(recorded.session, recorded.first_seq, recorded.last_seq)
+            return max(session.seen_seq, self._acknowledged.get(session.handle, 0)) >= session.last_seq
+        if not await self._told(session, recorded.first_seq, recorded.last_seq):
+            return False
+        self._acknowledged[session.handle] = max(recorded.last_seq, self._acknowledged.get(session.handle, 0))
+        if self._noting is None or self._noting.done():
+            self._noting = self._task(self._note_acknowledged())
+        return True
 
     async def turn_range(self, session: SessionRow, first: int, last: int) -> bool:
-        """Tell the session's workflow of turns first..last (inclusive); False when it could not be told now."""
+        """Tell the session's workflow of turns first..last (inclusive) and note it; False when it could not be told now."""
+        if not await self._told(session, first, last):
+            return False
+        await self.engine.ledger.write(lambda conn: sessions.mark_seen(conn, session.handle, last))
+        return True
+
+    async def _told(self, session: SessionRow, first: int, last: int) -> bool:
         update_id = self._hash("turns", session.handle, str(first), str(last))
         told = TurnsRecorded(update_id=update_id, first_seq=first, last_seq=last, count=last - first + 1)
         try:
@@ -78,8 +96,23 @@ class Dispatch:
         except HindwiseError as error:
             _log.info("turns.queued", session=session.handle, last_seq=last, error=error.type)
             return False
-        await self.engine.ledger.write(lambda conn: sessions.mark_seen(conn, session.handle, last))
         return True
+
+    async def _note_acknowledged(self) -> None:
+        """Until nothing is left to note. Entries go when the ledger has them, so that a duplicate is never called queued in between."""
+        while self._acknowledged:
+            await asyncio.sleep(_NOTE_AFTER_S)
+            noted = dict(self._acknowledged)
+
+            def work(conn: Connection, noted: dict[str, int] = noted) -> None:
+                for handle, seq in noted.items():
+                    sessions.mark_seen(conn, handle, seq)
+
+            try:
+                await self.engine.ledger.write(work)
+            except HindwiseError as error:
+                _log.info("acknowledged.lost", sessions=len(noted), error=error.type)
+            self._acknowledged = {handle: seq for handle, seq in self._acknowledged.items() if seq > noted.get(handle, 0)}
 
     def completion(self, session: SessionRow, accepted: Accepted, *, close: bool) -> None:
         """Tell the session's workflow, in the background, that its task ended."""
@@ -110,9 +143,13 @@ class Dispatch:
         if len(self._tasks) >= _MAX_BACKGROUND:
             work.close()
             return
-        task = asyncio.get_running_loop().create_task(self._guarded(work))
+        self._task(self._guarded(work))
+
+    def _task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         try:

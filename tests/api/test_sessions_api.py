@@ -15,9 +15,17 @@ async def test_turns_are_kept_and_told_to_the_sessions_workflow(front: Front) ->
     [(session, turns)] = front.starter.turns
     assert (turns.first_seq, turns.last_seq, turns.count) == (1, 2, 2)
     assert told["workflow_id"] == f"session/{session.handle}"
+    await front.settled()
     row = await front.engine.ledger.read(lambda conn: sessions.find(conn, "default", "s1"))
     assert row is not None
     assert row.seen_seq == 2
+
+
+async def test_a_repeated_turn_is_not_called_queued_before_the_ledger_notes_that_it_was_told(front: Front) -> None:
+    await front.post("/v1/sessions/s1/turns", turns_body())
+    again = (await front.post("/v1/sessions/s1/turns", turns_body())).json()
+    assert (again["duplicates"], again["status"]) == (1, "recorded")
+    assert len(front.starter.turns) == 1
 
 
 async def test_what_reaches_temporal_holds_no_string_of_the_caller(front: Front) -> None:
