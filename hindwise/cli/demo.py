@@ -17,7 +17,6 @@ from hindwise.cli.exits import Ended
 if TYPE_CHECKING:
     from hindwise.cli.demo_server import Server
     from hindwise.cli.demo_stage import Stage
-    from hindwise.cli.running import Running
 
 _EXAMPLES = options.examples("hindwise demo", "hindwise demo --keep --data ./demo-data", "DEMO_LANG=zh hindwise demo")
 
@@ -47,7 +46,7 @@ def demo(
     with _directory(data, keep=keep) as place, _stops_on_sigterm():
         server = Server(place, keep=keep)
         try:
-            figures, promises = _perform(stage, server)
+            figures, promises, links = _perform(stage, server)
         except KeyboardInterrupt:
             stage.say("interrupted")
             server.stop()
@@ -57,18 +56,18 @@ def demo(
             raise
         if keep:
             found = server.look()
-            stage.say("kept", key_file=place / "up.json", pid=found.pid if found else "?", data=place)
+            stage.say("kept", key_file=place / "api_key", pid=found.pid if found else "?", data=place)
         else:
             promises["stopped"] = _stop(stage, server)
     if as_json:
-        console.print_json({"figures": figures, "promises": promises})
+        console.print_json({"figures": figures, "promises": promises, "links": links})
     if not all(promises.values()):
         stage.say("broken")
         raise typer.Exit(exits.FAILED)
 
 
-def _perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[str, bool]]:
-    """Start, play the acts, show the table."""
+def _perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[str, bool], dict[str, str]]:
+    """Start, play the acts, show the table. Returns figures, promises and links."""
     from hindwise.cli import demo_again, demo_arrivals, demo_data, demo_minds
     from hindwise.cli.client import ApiClient, Target
     from hindwise.cli.demo_show import Show
@@ -94,14 +93,11 @@ def _perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[
         dify = demo_data.load_dify_failure(place)["run"]
         users = [*sorted({run.user_id for run in runs}), demo_minds.USER, dify["user_id"]]
         demo_again.closing_table(show, users, [demo_data.AGENT, dify["app_id"]], time.monotonic() - began)
-    stage.links(_links(found))
+    links = {"Temporal UI": found.temporal_ui_url, "API": f"{found.api_url}/docs"}
+    stage.links(links)
     if not server.keep:
         stage.say("not_kept")
-    return show.figures, show.promises
-
-
-def _links(found: "Running") -> dict[str, str]:
-    return {"Temporal UI": found.temporal_ui_url, "API": f"{found.api_url}/docs"}
+    return show.figures, show.promises, links
 
 
 def _stop(stage: "Stage", server: "Server") -> bool:

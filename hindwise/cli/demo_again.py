@@ -8,8 +8,8 @@ from hindwise.cli.demo_data import AGENT, Run, load_openings
 from hindwise.cli.demo_figures import FIRST, Asked, Rate, names_decisive_call, same_task
 from hindwise.cli.demo_show import Show, side_by_side
 
-_SHOWN = 2
-"""Examples on stage."""
+_BRIEF_LINES = 5
+"""Guide sentence, heading, three lessons."""
 _LIVE = ("active", "pending")
 
 
@@ -29,7 +29,7 @@ def second_attempts(show: Show) -> None:
         bar("bar_asked", len(asked))
 
     with show.stage.bars({"bar_asked": len(firsts)}) as bar:
-        side_by_side(lambda run: show.recall(openings[run.task_id], user_id=f"newcomer-{run.task_id}", agent_id=AGENT), firsts, done)
+        side_by_side(lambda run: _ask(show, run.task_id, openings[run.task_id]), firsts, done)
     _show_examples(show, asked, firsts, openings)
     _ask_something_else(show)
     show.figures |= {
@@ -37,6 +37,10 @@ def second_attempts(show: Show) -> None:
         "names_decisive_call_with_verdict": _as_figure(names_decisive_call(asked, told=True)),
         "names_decisive_call_reward_alone": _as_figure(names_decisive_call(asked, told=False)),
     }
+
+
+def _ask(show: Show, task_id: int, opening: str) -> dict[str, Any]:
+    return show.recall(opening, limit=FIRST, user_id=f"newcomer-{task_id}", agent_id=AGENT)
 
 
 def _first_attempts(show: Show) -> list[Run]:
@@ -52,14 +56,13 @@ def _episodes_of(show: Show, lesson: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _show_examples(show: Show, asked: list[Asked], firsts: list[Run], openings: Mapping[int, str]) -> None:
-    """Of each half one failed first attempt, next to the brief for the second: the first of each half in the order of tasks."""
+    """Of each half the first failed attempt in the order of tasks, next to the brief for the second: not the best, not the worst."""
     runs = {run.task_id: run for run in firsts}
     failed = [one for one in asked if runs[one.task_id].failed]
-    halves = [next((one for one in failed if one.told == told), None) for told in (True, False)]
-    for one in [one for one in halves if one][:_SHOWN]:
+    for one in [next(one for one in failed if one.told == told) for told in (True, False)]:
         show.stage.quote("customer_asks", openings[one.task_id])
         show.stage.say("did_wrong", verdict=runs[one.task_id].verdict)
-        show.stage.quote("brief", one.brief)
+        show.stage.quote("brief", one.brief, at_most=_BRIEF_LINES)
 
 
 def _ask_something_else(show: Show) -> None:
@@ -90,21 +93,22 @@ def closing_table(show: Show, users: list[str], agents: list[str], seconds: floa
     show.figures |= {"all_episodes": len(episodes), "reflections": dict(status), "memories": dict(kinds), "seconds": round(seconds, 1)}
     say = show.stage.words
     rows = [
-        (say("row_episodes"), str(len(episodes))),
-        (say("row_reflections"), f"{status['completed']} / {status['skipped']} / {status['failed']}"),
-        *((say("row_memories", kind=say(f"kind_{kind}")), str(number)) for kind, number in sorted(kinds.items())),
-        (say("row_same_task"), _told(show, "same_task_first_5", "random")),
-        (say("row_told"), _told(show, "names_decisive_call_with_verdict", "other_briefs")),
-        (say("row_bare"), _told(show, "names_decisive_call_reward_alone", "other_briefs")),
-        (say("row_seconds"), f"{seconds:.0f}"),
+        (say("row_episodes"), str(len(episodes)), ""),
+        (say("row_reflections"), f"{status['completed']} / {status['skipped']} / {status['failed']}", ""),
+        *((say("row_memories", kind=say(f"kind_{kind}")), str(number), "") for kind, number in sorted(kinds.items())),
+        (say("row_same_task", first=FIRST), *_told(show, "same_task_first_5", "random")),
+        (say("row_told"), *_told(show, "names_decisive_call_with_verdict", "other_briefs")),
+        (say("row_bare"), *_told(show, "names_decisive_call_reward_alone", "other_briefs")),
+        (say("row_seconds"), f"{seconds:.0f}", ""),
     ]
     show.stage.table("figures", rows)
 
 
-def _told(show: Show, figure: str, baseline_key: str) -> str:
+def _told(show: Show, figure: str, baseline_key: str) -> tuple[str, str]:
+    """A rate, and the one to hold it against."""
     rate = show.figures[figure]
-    shown = show.stage.words("of", hits=rate["hits"], asked=rate["asked"], rate=rate["share"])
-    return shown + show.stage.words(baseline_key, rate=rate["baseline"], first=FIRST)
+    say = show.stage.words
+    return say("of", hits=rate["hits"], asked=rate["asked"], rate=rate["share"]), say(baseline_key, rate=rate["baseline"])
 
 
 def _owners(users: list[str], agents: list[str]) -> list[dict[str, str]]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hindwise.cli.console import short_time
 from hindwise.cli.demo_data import load_dify_failure
 from hindwise.cli.demo_show import Show
 
@@ -26,7 +27,7 @@ def user_changes_mind(show: Show) -> None:
     history = [m for m in show.all_of("/v1/memories", user_id=USER, kind="preference", status="superseded") if old in m["conclusion"]]
     for memory in history[:1]:
         older = show.api.get(f"/v1/memories/{memory['memory_id']}")
-        stage.quote("history", f"{older['conclusion']}\n{older['status']}: {older['close_reason']} ({older['closed_at']})")
+        stage.quote("history", f"{older['conclusion']}\n{older['status']}: {older['close_reason']} ({short_time(older['closed_at'])})")
     holds = any(new in line for line in wished) and not any(old in line for line in wished)
     holds = holds and any(m["close_reason"] and m["superseded_by"] for m in history)
     show.promise(holds, "act3_checked", status=history[0]["status"] if history else "?")

@@ -10,8 +10,12 @@ from hindwise.cli import demo_words
 if TYPE_CHECKING:
     from rich.console import Console
 
-_MAX_LINES = 12
-"""A brief on stage: an act stays about one screen."""
+_MAX_LINES = 8
+_ROWS_PER_LINE = 2
+"""Of a brief on stage: an act stays about one screen. What an agent gets is the whole of it."""
+_PLAIN_CHARS = 240
+_LONGEST_WORD = 24
+"""A longer word is broken where the row ends, and Chinese text always: it has no spaces to break at."""
 
 Advance = Callable[[str, int], None]
 
@@ -24,6 +28,7 @@ class Stage:
         self.began = time.monotonic()
         self._console = console
         self._is_live = console.is_terminal
+        self._width = console.width
 
     def words(self, key: str, **values: Any) -> str:
         """One text in the audience's language, filled in."""
@@ -52,18 +57,15 @@ class Stage:
         """A line of narration."""
         self._plain(self.words(key, **values), "")
 
-    def quote(self, label_key: str, text: str, **values: Any) -> None:
-        """Somebody's words, or a brief, set off by a margin; long ones are cut to the screen."""
-        from rich.text import Text
-
-        lines = [line for line in text.splitlines() if line.strip()]
-        if len(lines) > _MAX_LINES:
-            lines = [*lines[:_MAX_LINES], "…"]
+    def quote(self, label_key: str, text: str, *, at_most: int = _MAX_LINES, **values: Any) -> None:
+        """Somebody's words, or a brief, set off by a margin; cut to the screen: `at_most` lines, two rows each."""
         self._plain(self.words(label_key, **values), "cyan")
-        width = max(40, self._console.width - 6)
-        for line in lines or [self.words("nothing")]:
-            for piece in Text(line).wrap(self._console, width) if self._is_live else [Text(line)]:
-                self._console.print(Text("  │ ", style="dim") + piece)
+        lines = [line for line in text.splitlines() if line.strip()] or [self.words("nothing")]
+        for line in lines[:at_most]:
+            for row in self._rows(line):
+                self._margin(row)
+        if len(lines) > at_most:
+            self._margin("…")
 
     def check(self, holds: bool, key: str, **values: Any) -> None:
         """A promise, and whether it held in this run."""
@@ -99,15 +101,18 @@ class Stage:
             self.say(key, **values)
             yield
 
-    def table(self, title_key: str, rows: Sequence[tuple[str, str]]) -> None:
-        """The figures."""
+    def table(self, title_key: str, rows: Sequence[tuple[str, str, str]]) -> None:
+        """The figures: name, value, and what to hold it against."""
         from rich.table import Table
         from rich.text import Text
 
         self._console.print()
         made = Table(title=self.words(title_key), box=None, show_header=False, title_justify="left", title_style="bold", pad_edge=False)
-        for name, value in rows:
-            made.add_row(Text(name), Text(value, style="bold"))
+        made.add_column(overflow="fold")
+        made.add_column(no_wrap=True)
+        made.add_column(overflow="fold")
+        for name, value, beside in rows:
+            made.add_row(Text(name), Text(value, style="bold"), Text(beside, style="dim"))
         self._console.print(made)
 
     def links(self, links: dict[str, str]) -> None:
@@ -116,4 +121,39 @@ class Stage:
             self._plain(f"{name}: {url}", "")
 
     def _plain(self, text: str, style: str = "") -> None:
-        self._console.print(text, style=style or None, markup=False, highlight=False)
+        for line in text.splitlines():
+            for row in fold(line, self._width) if self._is_live else [line]:
+                self._console.print(row, style=style or None, markup=False, highlight=False)
+
+    def _rows(self, line: str) -> list[str]:
+        if not self._is_live:
+            return [line if len(line) <= _PLAIN_CHARS else line[: _PLAIN_CHARS - 1] + "…"]
+        rows = fold(line, self._width - 4)
+        return rows if len(rows) <= _ROWS_PER_LINE else [*rows[: _ROWS_PER_LINE - 1], rows[_ROWS_PER_LINE - 1][:-1] + "…"]
+
+    def _margin(self, row: str) -> None:
+        from rich.text import Text
+
+        self._console.print(Text("  │ ", style="dim") + Text(row))
+
+
+def fold(text: str, width: int) -> list[str]:
+    """Return `text` in rows of at most `width` cells (a Chinese character takes two), broken at spaces where one is near."""
+    from rich.cells import cell_len
+
+    rows, row, used = [], "", 0
+    for char in text:
+        if used + cell_len(char) > width and char == " ":
+            rows.append(row)
+            row, used = "", 0
+            continue
+        if used + cell_len(char) > width:
+            cut = row.rfind(" ") + 1
+            is_word = cell_len(row[cut:]) == len(row) - cut <= _LONGEST_WORD
+            cut = cut if cut and is_word else len(row)
+            rows.append(row[:cut].rstrip())
+            row = row[cut:]
+            used = cell_len(row)
+        row += char
+        used += cell_len(char)
+    return [*rows, row]
