@@ -7,7 +7,7 @@ from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin, Turn
 from hindwise.reflect.transcript import BRIEF_MARKER, Language, Step, is_thought, language_of_episode, steps_of, without_briefs
-from hindwise.reflect.wording import Task, chain, say, status_word, task_of
+from hindwise.reflect.wording import MAX_FIRST_CHARS, Task, chain, say, status_word, task_of
 from hindwise.safety.origin import trust_of
 from hindwise.safety.personal import identities, scrub, without_personal
 from hindwise.text.clean import truncate
@@ -66,7 +66,7 @@ def read(episode: Episode) -> Read:
 def task_key(episode: Episode) -> str:
     """Return the generalised task by which episodes of the same task find each other: the goal, else the user's first words."""
     first = episode.goal or next((without_briefs(t.content) for t in episode.turns if t.role == "user" and without_briefs(t.content)), "")
-    return generalise(first)
+    return generalise(first[:MAX_FIRST_CHARS])
 
 
 def quote(turn: Turn, wanted: str = "") -> str:

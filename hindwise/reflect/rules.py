@@ -151,8 +151,9 @@ def statements(run: Read) -> list[Draft]:
     """Return what the user stated, one draft per slot: what was said last holds, with both places as evidence."""
     by_slot: dict[tuple[str, str, str], Draft] = {}
     for turn, words in user_turns(run.episode):
+        language = language_of(words[:4_000])
         for statement in statements_of(words):
-            draft = draft_of(statement, language_of(words), turn.origin)
+            draft = draft_of(statement, language, turn.origin)
             # The sentence itself stands in the turn; the conclusion is told about the user and does not.
             place = Evidence(episode_id=run.episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=statement.sentence[:MAX_QUOTE_CHARS])
             key = (draft.subject, draft.attribute, draft.scope)

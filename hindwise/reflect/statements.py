@@ -65,7 +65,7 @@ _TASK_BOUND = re.compile(
 _IMPORTANCE = {Kind.INSTRUCTION: 8, Kind.PREFERENCE: 7, Kind.FACT: 6, Kind.TODO: 6}
 _CONFIDENCE = {Kind.INSTRUCTION: 0.85, Kind.PREFERENCE: 0.85, Kind.FACT: 0.8, Kind.TODO: 0.7}
 
-MAX_READ_CHARS = 40_000
+MAX_READ_CHARS = 12_000
 """Of one turn: what is longer is a document, not a person's words."""
 
 

@@ -91,7 +91,7 @@ def error_of(text: str) -> str:
     if text[:1] in "{[" and len(text) <= 65_536:
         try:
             return _error_in_json(json.loads(text))
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or nested deeper than any answer that a tool means
             return ""
     if not _ERROR_START.match(text) or _NOT_ERROR.match(text):
         return ""

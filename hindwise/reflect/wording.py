@@ -13,6 +13,9 @@ from hindwise.text.clean import one_line, truncate
 MAX_TASK_CHARS = 64
 """Leaves room for tools and cause in one conclusion."""
 
+MAX_FIRST_CHARS = 1_000
+"""Of a goal or first message: what is longer is material, not the request."""
+
 STATUS = {
     "en": {"success": "success", "partial": "partial success", "failure": "failure", "aborted": "an abort", "unknown": "an unknown way"},
     "zh": {"success": "成功", "partial": "部分成功", "failure": "失败", "aborted": "中止", "unknown": "结果未知"},
@@ -154,6 +157,8 @@ class Task:
 def task_of(episode: Episode, names: Collection[str], language: Language) -> Task:
     """Read the task: the goal where the caller gave one, else the user's requests, the first that says enough."""
     first = one_line(episode.goal) or next((one_line(words) for _, words in user_turns(episode)), "")
+    first = truncate(first, MAX_FIRST_CHARS)
+    first = truncate(first, MAX_FIRST_CHARS)
     sentences = [episode.goal] if episode.goal else []
     for _, words in list(user_turns(episode))[:8]:
         sentences += [s for s in re.split(r"(?<=[.!?。！？])\s*|\n+", words[:4_000]) if s.strip()][:20]

@@ -4,6 +4,7 @@ Every pattern is bounded and begins at a place that cannot begin twice (a look-b
 hostile text take linear time. What is only personal (names, mail, telephone) is no secret of this room: see `personal`.
 """
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -137,14 +138,20 @@ def mask(text: str) -> Masked:
 
 def mask_json(value: Any) -> Any:
     """Return a JSON value with every string in it masked, keys included; what stands under a secret's name is masked whole."""
-    return _walk(value, "")
+    return _walk(value, "", 0)
 
 
-def _walk(value: Any, key: str) -> Any:
+MAX_DEPTH = 64
+"""Below this, JSON is masked as text: nobody nests so deep in earnest, and recursion has an end."""
+
+
+def _walk(value: Any, key: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        return mask(json.dumps(value, ensure_ascii=False, default=str)).text
     if isinstance(value, dict):
-        return {mask(str(name)).text: _walk(inner, str(name)) for name, inner in value.items()}
+        return {mask(str(name)).text: _walk(inner, str(name), depth + 1) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_walk(inner, key) for inner in value]
+        return [_walk(inner, key, depth + 1) for inner in value]
     what = credentials.named_secret(key)
     if what and isinstance(value, str | int | float) and not isinstance(value, bool) and value not in ("", 0):
         return value if isinstance(value, str) and value.startswith("[masked:") else f"[masked:{what}]"

@@ -96,16 +96,22 @@ def _looks_like_id(text: str) -> bool:
     return any(c.isdigit() for c in text) or (text.isupper() and len(text) >= 5) or "@" in text
 
 
-def _from_json(value: Any, key: str = "") -> Iterator[str]:
+MAX_DEPTH = 40
+"""Deeper JSON is no record about a person."""
+
+
+def _from_json(value: Any, key: str = "", depth: int = 0) -> Iterator[str]:
     """Names and ids in a tool's arguments or answer, told by the key they stand under; lists inherit the key."""
+    if depth > MAX_DEPTH:
+        return
     if isinstance(value, dict):
         for name, inner in value.items():
             if _ID_KEYS.match(key) and _looks_like_id(str(name)):
                 yield str(name)
-            yield from _from_json(inner, str(name))
+            yield from _from_json(inner, str(name), depth + 1)
     elif isinstance(value, list):
         for inner in value:
-            yield from _from_json(inner, key)
+            yield from _from_json(inner, key, depth + 1)
     elif isinstance(value, str) and (_is_name(key, value) or (_ID_KEYS.match(key) and 3 <= len(value) <= 60 and _looks_like_id(value))):
         yield value
 
@@ -138,7 +144,7 @@ def identities(episode: Episode) -> frozenset[str]:
         if turn.role == "tool" and turn.content[:1] in "{[":
             try:
                 found.update(_from_json(json.loads(turn.content)))
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue  # not JSON after all: nothing to read by key
         elif turn.role == "user":
             found.update(name for match in _HELLO.finditer(turn.content) for name in match.groups() if name)
