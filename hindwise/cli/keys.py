@@ -46,6 +46,22 @@ def _in_ledger(settings: "Settings", work: Callable[["Connection"], T], *, write
     return asyncio.run(once())
 
 
+def _make_first_key(settings: "Settings") -> None:
+    """The key of the data directory comes before all others: a first start that finds other keys would make none."""
+    import asyncio
+
+    from api.bootstrap import ensure_first_key
+    from hindwise.engine import open_engine
+    from hindwise.ledger import keys
+
+    async def once() -> None:
+        async with open_engine(settings) as engine:
+            await ensure_first_key(engine)
+
+    if not _in_ledger(settings, keys.count, write=False):
+        asyncio.run(once())
+
+
 @_group.command("list", epilog=options.examples("hindwise keys list", "hindwise keys list --json"))
 def list_keys(data: options.Data = None, as_json: options.AsJson = False) -> None:
     """List keys, newest first; their secrets are not stored and cannot be shown."""
@@ -82,6 +98,7 @@ def create(
     from hindwise.ledger import keys
 
     settings = options.settings_with(data=data)
+    _make_first_key(settings)
     secret = keys.new_key()
     scopes = scope or ["read", "write"]
     now = SystemClock().now()

@@ -2,7 +2,9 @@
 
 import logging
 import sys
+import traceback
 from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -12,6 +14,7 @@ _CONTENT_KEYS = frozenset(
 )
 """Names under which words of people travel elsewhere. A log line that carries one by mistake loses it here."""
 _MAX_VALUE_CHARS = 500
+_MAX_PLACES = 12
 
 
 def drop_contents(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -24,6 +27,23 @@ def drop_contents(_logger: Any, _method: str, event: MutableMapping[str, Any]) -
     return event
 
 
+def frames_only(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Tell an exception by its class and the places it came through: its message may quote what somebody wrote."""
+    told = event.pop("exc_info", None)
+    error = sys.exc_info()[1] if told is True else told[1] if isinstance(told, tuple) else told
+    if isinstance(error, BaseException):
+        event["exception"] = f"{type(error).__module__}.{type(error).__qualname__}"
+        event["where"] = places(error)
+    event.pop("stack_info", None)
+    return event
+
+
+def places(error: BaseException) -> list[str]:
+    """Where an exception came through, outermost first, without any values."""
+    frames = traceback.extract_tb(error.__traceback__)[-_MAX_PLACES:]
+    return [f"{'/'.join(Path(frame.filename).parts[-3:])}:{frame.lineno} {frame.name}" for frame in frames]
+
+
 def set_up(level: str, role: str) -> None:
     """Send all log lines of this process to stderr as JSON. `level`: debug, info, warning or error; `role`: api or worker."""
     number = logging.getLevelNamesMapping()[level.upper()]
@@ -33,7 +53,7 @@ def set_up(level: str, role: str) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         lambda _logger, _method, event: {**event, "role": role},
     ]
-    last: list[Any] = [drop_contents, structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+    last: list[Any] = [frames_only, drop_contents, structlog.processors.JSONRenderer(ensure_ascii=False)]
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(number),

@@ -5,11 +5,11 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from hindwise.cli import options
+from hindwise.cli import exits, options
 
 if TYPE_CHECKING:
     import asyncio
@@ -76,9 +76,8 @@ def worker(
     _run(work)
 
 
-def _run(role: Callable[["asyncio.Event"], Awaitable[Any]]) -> None:
-    """Run a role until SIGTERM or Ctrl-C, then let it finish what it holds."""
-
+def _run(role: Callable[["asyncio.Event"], Awaitable[Any]]) -> NoReturn:
+    """Run a role until SIGTERM or Ctrl-C, let it finish what it holds, and exit."""
     import asyncio
 
     async def until_told() -> None:
@@ -88,14 +87,32 @@ def _run(role: Callable[["asyncio.Event"], Awaitable[Any]]) -> None:
             loop.add_signal_handler(number, stop.set)
         await role(stop)
 
-    if sys.platform == "win32":
-        asyncio.run(until_told())
-    else:
-        import uvloop
+    code = exits.OK
+    try:
+        if sys.platform == "win32":
+            asyncio.run(until_told())
+        else:
+            import uvloop
 
-        uvloop.run(until_told())
+            uvloop.run(until_told())
+    except Exception as error:  # whatever ends a role: told once, in the log, as an exit code
+        code = _told(error)
     # Temporal's core may still hold a Python callback while the interpreter ends, which aborts the process with code 134
     # now and then. Everything of ours is closed here, so nothing is lost by leaving at once.
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(0)
+    os._exit(code)
+
+
+def _told(error: Exception) -> int:
+    """Say why a role ended; of what nobody foresaw only class and place, because this goes into a log."""
+    import structlog
+
+    from hindwise.errors import HindwiseError
+
+    if isinstance(error, HindwiseError):
+        ended = exits.explain(error)
+        exits.report(ended)
+        return ended.code
+    structlog.get_logger("hindwise.cli").error("role_failed", exc_info=error)
+    return exits.FAILED

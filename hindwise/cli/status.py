@@ -27,13 +27,23 @@ def status(data: options.Data = None, as_json: options.AsJson = False) -> None:
         parts = {name: getattr(told, name) for name in ("pid", "api_url", "temporal_address", "temporal_ui_url")} if told else {}
         console.print_json({"running": bool(told), "ready": ready, **parts, "checks": details, **kept})
     else:
-        _show(told, url, ready, kept)
-    if not told and not ready:
-        raise exits.not_running()
+        _show(told, url, details, kept)
+    if not details:
+        raise (
+            exits.Ended(f"{url} does not answer", next_step="it may still be starting", code=exits.UNREACHABLE)
+            if url
+            else exits.not_running()
+        )
 
 
-def _show(told: object, url: str, ready: bool, kept: dict[str, object]) -> None:
-    state = "answers" if ready else "does not answer yet" if told else "not running"
+def _state(details: dict[str, object]) -> str:
+    """ready, or what is missing."""
+    missing = [f"{name} {value}" for name, value in details.items() if name != "status" and value != "ok"]
+    return f"{details.get('status')}: {', '.join(missing)}" if missing else str(details.get("status"))
+
+
+def _show(told: object, url: str, details: dict[str, object], kept: dict[str, object]) -> None:
+    state = _state(details) if details else "does not answer" if url else "not running"
     console.pairs(
         {
             "API": f"{url} ({state})" if url else state,
@@ -45,7 +55,8 @@ def _show(told: object, url: str, ready: bool, kept: dict[str, object]) -> None:
         found = kept.get(name)
         if isinstance(found, dict):
             console.pairs({name: ", ".join(f"{number} {what}" for what, number in sorted(found.items())) or "none"})
-    console.pairs({"outbox": kept.get("outbox")})
+    if kept.get("outbox"):
+        console.pairs({"outbox": f"{kept['outbox']} changes wait for the index, the oldest since {kept['outbox_since']}"})
     parked = kept.get("parked")
     for item in parked if isinstance(parked, list) else []:
         console.line(f"waits for you: reflection {item['id']}: {item['error']}", "yellow")

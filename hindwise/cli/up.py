@@ -1,9 +1,12 @@
 """`hindwise up`: everything on this machine, until Ctrl-C."""
 
+import contextlib
 import os
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
@@ -117,12 +120,13 @@ async def _supervise(plan: "Plan", voice: "Voice") -> None:
         if stop.is_set():
             supervisor.kill()  # asked twice: this person will not wait
             return
-        voice.stopping()
         stop.set()
+        voice.stopping()
 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, asked_to_stop)
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:  # `nohup hindwise up` means it
+            loop.add_signal_handler(number, asked_to_stop)
     try:
         await supervisor.run(stop)
     except ChildGaveUp as error:
@@ -131,8 +135,20 @@ async def _supervise(plan: "Plan", voice: "Voice") -> None:
         raise Ended(str(error), next_step="look at the lines above; `hindwise doctor` checks the rest") from error
 
 
+@contextlib.contextmanager
+def _readers_may_leave(stream: TextIO) -> Iterator[None]:
+    """Once nobody reads a stream any more, what is written to it goes nowhere."""
+    try:
+        yield
+        stream.flush()
+    except (OSError, SystemExit):  # Rich asks for the end of the process at a broken pipe
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
 class Voice:
-    """What `up` tells a person, or with --json a script."""
+    """What `up` tells a person, or with --json a script. A reader that went away, or a closed terminal, must not end what runs."""
 
     def __init__(self, lang: str, as_json: bool, plan: "Plan") -> None:
         self._lang = lang
@@ -144,7 +160,8 @@ class Voice:
         return words.say(key, self._lang, **values)
 
     def _hint(self, text: str) -> None:
-        console.err().print(text, markup=False, style="dim")
+        with _readers_may_leave(sys.stderr):
+            console.err().print(text, markup=False, style="dim")
 
     def starting(self, wanted: int) -> None:
         """Before anything runs."""
@@ -158,12 +175,14 @@ class Voice:
 
     def ready(self, told: "Running") -> None:
         """Everything answers; the first time with all links."""
-        if self._as_json:
-            typer.echo(told.to_json())
-        elif self._told_ready:
+        if self._told_ready and not self._as_json:
             self._hint(self._say("again"))
         else:
-            self._links(told)
+            with _readers_may_leave(sys.stdout):
+                if self._as_json:
+                    typer.echo(told.to_json())
+                else:
+                    self._links(told)
         self._told_ready = True
 
     def _links(self, told: "Running") -> None:

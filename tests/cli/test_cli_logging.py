@@ -37,6 +37,20 @@ def test_contents_that_slip_into_a_line_are_left_out(capsys):
     assert len(line["detail"]) == 501
 
 
+def test_an_exception_is_told_by_class_and_place_never_by_its_words(capsys):
+    cli_logging.set_up("info", "worker")
+    try:
+        raise ValueError("card 4111 of 小安")
+    except ValueError:
+        structlog.get_logger().error("ours", exc_info=True)
+        logging.getLogger("some.library").exception("theirs")
+    text = capsys.readouterr().err
+    assert "4111" not in text
+    for line in map(json.loads, text.splitlines()):
+        assert line["exception"] == "builtins.ValueError"
+        assert "test_cli_logging.py" in line["where"][-1]
+
+
 def test_levels_below_the_setting_are_silent(capsys):
     cli_logging.set_up("warning", "api")
     structlog.get_logger().info("quiet")

@@ -253,8 +253,9 @@ def test_kill_9_of_the_parent_leaves_no_orphan_and_the_next_up_has_everything(up
 
 
 def test_a_child_that_is_killed_is_started_again_on_the_same_ports(up):
-    running = up()
+    running = up("--json")
     first = running.ready()
+    running.process.stdout.close()  # whoever read our lines is gone: that must not end anything either
     for name in ("worker_pid", "api_pid", "temporal_server_pid"):
         before = running.ready()
         os.kill(before[name], signal.SIGKILL)
