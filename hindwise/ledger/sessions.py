@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, func, insert, select, update
 
 from hindwise.errors import NotFound, SessionOwner, TurnConflict
 from hindwise.ledger.engine import insert_new
@@ -49,6 +49,22 @@ class Recorded:
 
 _COLUMNS = [sessions.c[name] for name in SessionRow.__dataclass_fields__]
 
+# What every turn runs is built once: building a statement costs more than running it on SQLite.
+_FIND = select(*_COLUMNS).where(sessions.c.tenant_id == bindparam("tenant"), sessions.c.session_id == bindparam("session"))
+_LOCK = _FIND.with_for_update()
+_APPEND = insert(turns)
+_KNOWN = select(turns.c.turn_id, turns.c.digest).where(
+    turns.c.tenant_id == bindparam("tenant"),
+    turns.c.session_key == bindparam("session"),
+    turns.c.turn_id.in_(bindparam("turns", expanding=True)),
+)
+_ADVANCE = (
+    update(sessions)
+    .where(sessions.c.tenant_id == bindparam("tenant"), sessions.c.session_id == bindparam("session"))
+    .values(last_seq=bindparam("last"), last_turn_at=bindparam("now"), state="open", closed_at=None)
+    .returning(*_COLUMNS)
+)
+
 
 def session_handle(secret: bytes, tenant_id: str, session_id: str) -> str:
     """The name of a session in Temporal."""
@@ -57,7 +73,11 @@ def session_handle(secret: bytes, tenant_id: str, session_id: str) -> str:
 
 def find(conn: Connection, tenant_id: str, session_id: str) -> SessionRow | None:
     """Return the session, or None."""
-    row = conn.execute(select(*_COLUMNS).where(sessions.c.tenant_id == tenant_id, sessions.c.session_id == session_id)).first()
+    return _session(conn, _FIND, tenant_id, session_id)
+
+
+def _session(conn: Connection, query: Select[Any], tenant_id: str, session_id: str) -> SessionRow | None:
+    row = conn.execute(query, {"tenant": tenant_id, "session": session_id}).first()
     return SessionRow(*row) if row else None
 
 
@@ -87,32 +107,37 @@ def lock_or_open(
     conn: Connection, secret: bytes, tenant_id: str, session_id: str, user_id: str, agent_id: str, now: datetime
 ) -> SessionRow:
     """Return the session under a row lock, opened or reopened if needed. Raises SessionOwner when it belongs to another."""
-    row = {
-        "tenant_id": tenant_id,
-        "session_id": session_id,
-        "handle": session_handle(secret, tenant_id, session_id),
-        "user_id": user_id,
-        "agent_id": agent_id,
-        "state": "open",
-        "last_seq": 0,
-        "open_seq": 1,
-        "seen_seq": 0,
-        "opened_at": now,
-        "last_turn_at": now,
-    }
-    insert_new(conn, sessions, [row])
-    return lock(conn, tenant_id, session_id, user_id, agent_id)
+    found = _session(conn, _LOCK, tenant_id, session_id)
+    if found is None:
+        row = {
+            "tenant_id": tenant_id,
+            "session_id": session_id,
+            "handle": session_handle(secret, tenant_id, session_id),
+            "user_id": user_id,
+            "agent_id": agent_id,
+            "state": "open",
+            "last_seq": 0,
+            "open_seq": 1,
+            "seen_seq": 0,
+            "opened_at": now,
+            "last_turn_at": now,
+        }
+        insert_new(conn, sessions, [row])  # another may have opened it just now: then its row stands
+        return lock(conn, tenant_id, session_id, user_id, agent_id)
+    return _owned(found, user_id, agent_id)
 
 
 def lock(conn: Connection, tenant_id: str, session_id: str, user_id: str | None = None, agent_id: str | None = None) -> SessionRow:
     """Return an existing session under a row lock. Raises NotFound; SessionOwner when a named user or agent is not its owner."""
-    query = select(*_COLUMNS).where(sessions.c.tenant_id == tenant_id, sessions.c.session_id == session_id).with_for_update()
-    row = conn.execute(query).first()
-    if row is None:
+    found = _session(conn, _LOCK, tenant_id, session_id)
+    if found is None:
         raise NotFound(f"no session {session_id!r}: record a turn first")
-    found = SessionRow(*row)
+    return _owned(found, user_id, agent_id)
+
+
+def _owned(found: SessionRow, user_id: str | None, agent_id: str | None) -> SessionRow:
     if (user_id is not None and found.user_id != user_id) or (agent_id is not None and found.agent_id != agent_id):
-        raise SessionOwner(f"session {session_id!r} belongs to another user or agent: use a session id of your own")
+        raise SessionOwner(f"session {found.session_id!r} belongs to another user or agent: use a session id of your own")
     return found
 
 
@@ -138,22 +163,15 @@ def record_turns(conn: Connection, session: SessionRow, new: Sequence[Turn], now
         )
     if not rows:
         return Recorded(session, 0, len(new), 0, 0)
-    conn.execute(insert(turns), rows)
+    conn.execute(_APPEND, rows)
     last = session.last_seq + len(rows)
-    changed = conn.execute(
-        update(sessions)
-        .where(sessions.c.tenant_id == session.tenant_id, sessions.c.session_id == session.session_id)
-        .values(last_seq=last, last_turn_at=now, state="open", closed_at=None)
-        .returning(*_COLUMNS)
-    ).one()
+    changed = conn.execute(_ADVANCE, {"tenant": session.tenant_id, "session": session.session_id, "last": last, "now": now}).one()
     return Recorded(SessionRow(*changed), len(rows), len(new) - len(rows), session.last_seq + 1, last)
 
 
 def _digests(conn: Connection, tenant_id: str, session_key: str, turn_ids: Sequence[str]) -> dict[str, str]:
-    query = select(turns.c.turn_id, turns.c.digest).where(
-        turns.c.tenant_id == tenant_id, turns.c.session_key == session_key, turns.c.turn_id.in_(list(turn_ids))
-    )
-    return {row.turn_id: row.digest for row in conn.execute(query)}
+    asked = {"tenant": tenant_id, "session": session_key, "turns": list(turn_ids)}
+    return {row.turn_id: row.digest for row in conn.execute(_KNOWN, asked)}
 
 
 def _row(tenant_id: str, session_key: str, seq: int, turn: Turn, digest: str, now: datetime) -> dict[str, Any]:
