@@ -1,0 +1,89 @@
+"""The ledger has the last word: whatever an index still holds, what no longer stands is not told."""
+
+from datetime import timedelta
+
+from hindwise.model.memory import Kind, Status
+from hindwise.recall.remember import forget
+from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, ids, keep, lesson
+
+
+def answers(style: str, **more):
+    return fact(f"Prefers {style} answers", kind=Kind.PREFERENCE, subject="user", attribute="answer style", value=style, **more)
+
+
+async def test_a_superseded_value_is_never_told_though_the_index_still_holds_it(running) -> None:
+    engine, recaller = running
+    [old] = await keep(engine, "user:a", answers("concise"))
+    await apply_outbox(engine)
+    engine.clock.advance(days=3)
+    [new] = await keep(engine, "user:a", answers("detailed"))
+    assert old in await engine.index.ids("default/user:a"), "the precondition: nobody has told the index"
+    answer = await ask(recaller, "how should answers be: concise?", user="a")
+    assert ids(answer) == [new]
+    assert "before: concise" in answer.brief
+    assert "since 4 May 2026" in answer.brief
+
+
+async def test_the_hint_of_a_changed_value_comes_in_the_askers_language(running) -> None:
+    engine, recaller = running
+    for style in ("简洁", "详细"):
+        await keep(engine, "user:a", fact(f"喜欢{style}的回答", kind=Kind.PREFERENCE, attribute="回答风格", value=style))
+        engine.clock.advance(days=1)
+    brief = (await ask(recaller, "用户喜欢怎样的回答", user="a")).brief
+    assert "[用户偏好]" in brief
+    assert "此前：简洁" in brief
+
+
+async def test_an_older_fact_that_came_late_is_not_told(running) -> None:
+    engine, recaller = running
+    now = engine.clock.now()
+    [new] = await keep(engine, "user:a", answers("detailed", valid_from=now))
+    await keep(engine, "user:a", answers("concise", valid_from=now - timedelta(days=9)))
+    assert ids(await ask(recaller, "answers", user="a")) == [new]
+
+
+async def test_what_has_expired_is_not_told_though_upkeep_has_not_come_by(running) -> None:
+    engine, recaller = running
+    event = fact("Booked the harbour hotel", kind=Kind.EVENT)
+    [memory_id] = await keep(engine, "user:a", event)
+    assert ids(await ask(recaller, "harbour hotel booked", user="a")) == [memory_id]
+    engine.clock.advance(days=31)
+    assert ids(await ask(recaller, "harbour hotel booked", user="a")) == []
+
+
+async def test_what_was_forgotten_is_gone_from_ledger_and_index_at_once(running) -> None:
+    engine, recaller = running
+    kept, gone = await keep(engine, "user:a", fact("The boat is called Swift"), fact("The boat motor is a Volvo"))
+    await apply_outbox(engine)
+    assert await forget(engine, "default", gone) == "user:a"
+    assert await engine.index.ids("default/user:a") == {kept}
+    assert conclusions(await ask(recaller, "boat motor", user="a", kinds=(Kind.FACT,))) in ([], ["The boat is called Swift"])
+
+
+async def test_a_pending_memory_is_told_with_its_mark_and_half_its_weight(running) -> None:
+    engine, recaller = running
+    await keep(engine, "user:a", fact("The cat is called Miso", confidence=0.1))
+    answer = await ask(recaller, "what is the cat called", user="a", explain=True)
+    assert answer.items[0].status == Status.PENDING
+    assert "(unconfirmed)" in answer.brief
+
+
+async def test_standing_orders_are_told_whatever_is_asked(running) -> None:
+    engine, recaller = running
+    await keep(engine, "user:a", fact("Always answer in metric units", kind=Kind.INSTRUCTION, attribute="units", value="metric"))
+    answer = await ask(recaller, "plan a birthday party", user="a", explain=True)
+    assert "[Rules]\n- Always answer in metric units" in answer.brief
+    assert answer.items[0].why.standing
+
+
+async def test_kinds_and_topics_narrow_what_is_told(running) -> None:
+    engine, recaller = running
+    await keep(
+        engine,
+        "user:a",
+        lesson("When the boat leaks, pump first", topics=("boat",)),
+        fact("The boat leaks at the stern", topics=("hull",)),
+    )
+    assert conclusions(await ask(recaller, "boat leaks", user="a", kinds=(Kind.LESSON,))) == ["When the boat leaks, pump first"]
+    assert conclusions(await ask(recaller, "boat leaks", user="a", topics=("hull",))) == ["The boat leaks at the stern"]
+    assert "wanted kinds or topics" in (await ask(recaller, "boat leaks", user="a", topics=("sails",))).reason
