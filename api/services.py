@@ -40,11 +40,15 @@ def services_of(request: Request) -> Services:
     return found
 
 
-def caller_of(request: Request) -> KeyRow:
-    """The key row behind a request; the route has checked it."""
-    found: KeyRow = request.state.caller
+# Async, because FastAPI runs a plain function as a dependency on another thread: two hops for two attributes.
+async def _services(request: Request) -> Services:
+    return services_of(request)
+
+
+async def _caller(request: Request) -> KeyRow:
+    found: KeyRow = request.state.caller  # left there by the door
     return found
 
 
-Use = Annotated[Services, Depends(services_of)]
-Caller = Annotated[KeyRow, Depends(caller_of)]
+Use = Annotated[Services, Depends(_services)]
+Caller = Annotated[KeyRow, Depends(_caller)]
