@@ -30,6 +30,9 @@ up: setup  ## run Hindwise on this machine until Ctrl-C
 demo: setup  ## see it work on real runs: five acts, under three minutes
 	@$(BIN)/hindwise demo
 
+demo-keep: setup  ## the same, and leave it running to look around
+	@$(BIN)/hindwise demo --keep
+
 test: setup  ## every test; T=path runs that part alone
 	@$(BIN)/python -m pytest $(T)
 

@@ -60,7 +60,7 @@ class Show:
         wanted = {answer["reflection_id"] for answer in accepted}
         return [row["status"] for row in self.all_of("/v1/reflections") if row["reflection_id"] in wanted]
 
-    def wait_final(self, accepted: Collection[Mapping[str, Any]], *, enough: int | None = None, limit_s: float = 120.0) -> int:
+    def wait_final(self, accepted: Collection[Mapping[str, Any]], *, enough: int | None = None, limit_s: float = 240.0) -> int:
         """Wait, with a bar, until `enough` (default: all) of the announced reflections are final; how many are. Stops at the limit."""
         wanted = len(accepted) if enough is None else enough
         end = time.monotonic() + limit_s

@@ -10,7 +10,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hindwise.cli.demo_server import is_alive
+import pytest
+
+from hindwise.cli.demo_server import Server, is_alive
+from hindwise.cli.exits import Ended
+from hindwise.cli.supervisor import lock
 
 LIMIT_S = 240
 """For a busy machine; an idle one needs less than half."""
@@ -138,3 +142,13 @@ def test_a_directory_that_holds_something_is_refused(tmp_path: Path) -> None:
     assert process.returncode == 2
     assert "is not empty" in err
     assert [path.name for path in (home / "data").iterdir()] == ["mine.txt"]
+
+
+def test_a_hindwise_that_does_not_come_up_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+    with lock.hold(tmp_path):
+        server = Server(tmp_path, keep=False)
+        server.start()
+        with pytest.raises(Ended, match="ended with code") as told:
+            server.wait_ready()
+        assert "another `hindwise up`" in told.value.next_step
+        assert server.stop() == []
