@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, or_, select
+from sqlalchemy import Connection, Row, bindparam, func, or_, select
 
 from hindwise.errors import NotFound
 from hindwise.ledger.schema import episodes, evidence, memories, memory_events, memory_links
@@ -63,20 +63,23 @@ def load(conn: Connection, tenant_id: str, memory_id: str, *, lock: bool = False
     return from_row(row, evidence_of(conn, [memory_id]).get(memory_id, ())), row.space_no
 
 
+# Built once: every recall asks it, and building it costs as much as running it.
+_EVIDENCE = (
+    select(evidence, episodes.c.user_id)
+    .join(episodes, episodes.c.id == evidence.c.episode_id, isouter=True)
+    .where(evidence.c.memory_id.in_(bindparam("ids", expanding=True)), evidence.c.withdrawn_at.is_(None))
+    .order_by(evidence.c.memory_id, evidence.c.ordinal)
+)
+
+
 def evidence_of(conn: Connection, memory_ids: Sequence[str], *, reader_user: str | None = None) -> dict[str, tuple[Evidence, ...]]:
     """Return standing evidence by memory id, at most 20 each.
 
     reader_user: quotes of other users' episodes are left out, because a shared lesson's evidence stays readable only
     with the space of the user it came from; None = all quotes (the engine itself).
     """
-    query = (
-        select(evidence, episodes.c.user_id)
-        .join(episodes, episodes.c.id == evidence.c.episode_id, isouter=True)
-        .where(evidence.c.memory_id.in_(list(memory_ids)), evidence.c.withdrawn_at.is_(None))
-        .order_by(evidence.c.memory_id, evidence.c.ordinal)
-    )
     found: dict[str, list[Evidence]] = {}
-    for row in conn.execute(query):
+    for row in conn.execute(_EVIDENCE, {"ids": list(memory_ids)}):
         own = reader_user is None or row.user_id == reader_user
         found.setdefault(row.memory_id, []).append(
             Evidence(

@@ -50,13 +50,13 @@ def write_brief(items: Sequence[Memory], earlier: Mapping[str, str], lang: Langu
     lines = [_lines(memory, earlier.get(memory.id, ""), lang) for memory in items[:BRIEF_PLACES]]
     tiers: list[Tier] = ["full"] * len(lines)
     text = _render(lines, tiers, lang)
-    while lines and count_tokens(text) > budget_tokens and _fold(tiers):
+    while lines and (used := count_tokens(text)) > budget_tokens and _fold(tiers):
         text = _render(lines, tiers, lang)
     beyond: list[Tier] = ["dropped"] * (len(items) - len(lines))
     if all(tier == "dropped" for tier in tiers):
         least = min((count_tokens(_render([line], ["line"], lang)) for line in lines), default=0)
         return Brief("", 0, (*tiers, *beyond), least)
-    return Brief(text, count_tokens(text), (*tiers, *beyond))
+    return Brief(text, used, (*tiers, *beyond))
 
 
 def _fold(tiers: list[Tier]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from hindwise.lifecycle.aging import AgingRules, is_expired
 from hindwise.model.brief import RecallQuery
@@ -22,7 +23,8 @@ _OWN_MERIT = 1.3
 """Events and snippets that nobody asked for must clear the gate by so much."""
 _SHARE_OF_BEST = 0.45
 """Of the best relevance: what lies lower is a tail that only costs the reader's attention."""
-_LEAST_SCORED = 16
+_SPARE = 10
+"""Scored beyond the limit, for what slots, caps and likeness will refuse."""
 _RANK_SHARE = 0.5
 """How far the fused rank moves an item's relevance towards that of its rank."""
 
@@ -64,8 +66,8 @@ class Judge:
         return Judged([item for item in items if not is_expired(item.memory, self.now)], best, len(pool))
 
     def _most_promising(self, items: Sequence[Found], ranked: Mapping[str, float]) -> list[Found]:
-        """Three times as many as are wanted, by the most that each can score: building a model costs more than sorting."""
-        keep = max(_LEAST_SCORED, 3 * self.query.limit)
+        """Some more than are wanted, by the most that each can score: building a model costs more than sorting."""
+        keep = self.query.limit + _SPARE
         return sorted(items, key=lambda item: (-profiles.at_most(ranked[item.row.id], item.row.importance, item.row.hits), item.row.id))[
             :keep
         ]
@@ -88,8 +90,7 @@ class Judge:
             words = coverage(asked, item.words, weights)
             # Short questions cover themselves; only a long one needs to be recognised by the task it holds.
             if item.row.words["generalized_query"] and not asked_set.isdisjoint(item.words):
-                task = tuple(dict.fromkeys(tokens(item.row.words["generalized_query"])))
-                words = max(words, same_task(asked_set, task, weights))
+                words = max(words, same_task(asked_set, _task_tokens(item.row.words["generalized_query"]), weights))
             near = None
             if item.cosine is not None and self.levels is not None:
                 shape = shape_of(item.row.words["language"], item.row.kind)
@@ -117,6 +118,12 @@ class Judge:
         if not memory.scope:
             return 0.5
         return 1.0 if not set(tokens(memory.scope)).isdisjoint(self.question.tokens) else 0.0
+
+
+@lru_cache(maxsize=2_048)
+def _task_tokens(task: str) -> tuple[str, ...]:
+    """Tasks are few, and asked about again and again."""
+    return tuple(dict.fromkeys(tokens(task)))
 
 
 def _by_space(pool: Iterable[Found]) -> dict[int, list[Found]]:

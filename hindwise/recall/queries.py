@@ -5,6 +5,7 @@ In this order, so that nothing slips through: what is not in the outbox at the f
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Row, bindparam, or_, select, union_all
@@ -13,13 +14,15 @@ from hindwise.ledger.schema import episodes, memories, outbox, spaces
 from hindwise.model.memory import LIVE, Kind, Memory, Retrospective, Status
 from hindwise.model.turn import Origin
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_UNAPPLIED = 200
 MAX_STANDING = 50
 _LIVE = [str(status) for status in LIVE]
 _TOLD = [
     column
     for column in memories.c
-    if column.name not in {"duplicate_key", "closed_at", "close_reason", "freshness", "review_at", "superseded_by"}
+    if column.name
+    not in {"duplicate_key", "closed_at", "close_reason", "freshness", "review_at", "superseded_by", "valid_to", "confidence"}
 ]
 """The columns that a recall looks at; decoding costs by column."""
 
@@ -133,41 +136,25 @@ def sessions_of(conn: Connection, tenant_id: str, episode_ids: Sequence[str], re
     }
 
 
+_BLANK = Memory(id="", tenant_id="", space="", kind=Kind.FACT, conclusion="-", valid_from=_EPOCH, recorded_at=_EPOCH)
+_NO_RETROSPECTIVE = Retrospective()
+_PLAIN = [column.name for column in _TOLD if column.name in Memory.model_fields and column.name not in {"kind", "status"}]
+
+
 def memory_of(row: Row[Any]) -> Memory:
-    """Build the model without validating again what was validated when it was written: a recall does this for dozens of rows."""
+    """Build the model without validating again what was validated when it was written: a recall does this for dozens of rows.
+
+    What `_TOLD` leaves out keeps its default, so that this memory is for telling only, never for writing back.
+    """
     words = row.words
-    return Memory.model_construct(
-        **{
+    return _BLANK.model_copy(
+        update={
             **words,
-            "retrospective": Retrospective.model_construct(**words["retrospective"]),
+            **{name: getattr(row, name) for name in _PLAIN},
+            "kind": Kind(row.kind),
+            "status": Status(row.status),
             "origin": Origin(words["origin"]),
             "topics": tuple(words["topics"]),
-        },
-        id=row.id,
-        tenant_id=row.tenant_id,
-        space=row.space,
-        kind=Kind(row.kind),
-        status=Status(row.status),
-        head=row.head,
-        subject=row.subject,
-        attribute=row.attribute,
-        scope=row.scope,
-        value=row.value,
-        conclusion=row.conclusion,
-        importance=row.importance,
-        confidence=row.confidence,
-        valid_from=row.valid_from,
-        valid_to=row.valid_to,
-        recorded_at=row.recorded_at,
-        version=row.version,
-        evidence_count=row.evidence_count,
-        hits=row.hits,
-        last_recalled_at=row.last_recalled_at,
-        helpful=row.helpful,
-        harmful=row.harmful,
-        expires_at=row.expires_at,
-        pinned=row.pinned,
-        disputed=row.disputed,
-        confirmed_by=row.confirmed_by,
-        reflection_id=row.reflection_id,
+            "retrospective": _NO_RETROSPECTIVE.model_copy(update=words["retrospective"]),
+        }
     )
