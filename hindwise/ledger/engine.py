@@ -61,7 +61,12 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     # A read that later writes cannot be cured by busy_timeout (SQLITE_BUSY_SNAPSHOT), so a writer takes the lock first.
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("write") else "BEGIN")
+    statement = "BEGIN IMMEDIATE" if connection.get_execution_options().get("write") else "BEGIN"
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.execute(statement).close()  # past SQLAlchemy, whose machinery takes ten times as long for it
+    except sqlite3.OperationalError as error:
+        raise OperationalError(statement, None, error) from error
 
 
 def insert_new(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *, returning: Sequence[Any] = ()) -> Any:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, delete, exists, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, exists, insert, or_, select, update
 
 from hindwise.errors import NotFound
 from hindwise.ledger import sessions
@@ -13,6 +13,10 @@ from hindwise.ledger.schema import episodes, reflections, turns
 from hindwise.model.episode import STRENGTH, Episode, Outcome
 from hindwise.model.reflection import FINAL
 from hindwise.model.turn import Turn
+
+# Every step of a reflection asks this, so it is built once.
+_ROW = select(episodes).where(episodes.c.tenant_id == bindparam("tenant"), episodes.c.id == bindparam("episode"))
+_ROW_LOCKED = _ROW.with_for_update()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +74,7 @@ def _history_row(outcome: Outcome, now: datetime, *, accepted: bool) -> dict[str
 
 def row_of(conn: Connection, tenant_id: str, episode_id: str, *, lock: bool = False) -> Row[Any]:
     """Return the bare row. Raises NotFound."""
-    query = select(episodes).where(episodes.c.tenant_id == tenant_id, episodes.c.id == episode_id)
-    row = conn.execute(query.with_for_update() if lock else query).first()
+    row = conn.execute(_ROW_LOCKED if lock else _ROW, {"tenant": tenant_id, "episode": episode_id}).first()
     if row is None:
         raise NotFound(f"no episode {episode_id!r}")
     return row

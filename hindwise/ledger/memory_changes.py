@@ -12,39 +12,41 @@ from hindwise.ledger.schema import evidence, memories, memory_events, memory_lin
 from hindwise.model.memory import Evidence, Memory
 from hindwise.resolve.slots import duplicate_key, slot_key
 
+# With the values beside the statement, not in it: else SQLAlchemy builds and keys some forty parameters anew for every memory.
+_KEEP, _NOTE, _LINK = insert(memories), insert(memory_events), insert(memory_links)
+
 
 def insert_memory(conn: Connection, space_no: int, memory: Memory, *, actor: str, why: str) -> None:
     """Keep a new memory with its evidence and its first event. The caller marks it dirty."""
     text = document_of(memory)
     words = memory.model_dump(mode="json", include=set(JSON_WORDS))
-    conn.execute(
-        insert(memories).values(
-            id=memory.id,
-            tenant_id=memory.tenant_id,
-            space_no=space_no,
-            space=memory.space,
-            kind=str(memory.kind),
-            slot_key=slot_key(memory),
-            subject=memory.subject,
-            attribute=memory.attribute,
-            scope=memory.scope,
-            value=memory.value,
-            conclusion=memory.conclusion,
-            words=words,
-            lex=" ".join(text.tokens),
-            text_hash=text.text_hash,
-            duplicate_key=duplicate_key(memory),
-            importance=memory.importance,
-            recorded_at=memory.recorded_at,
-            hits=memory.hits,
-            last_recalled_at=memory.last_recalled_at,
-            helpful=memory.helpful,
-            harmful=memory.harmful,
-            freshness=memory.freshness,
-            reflection_id=memory.reflection_id,
-            **{name: _plain(getattr(memory, name)) for name in LIFECYCLE},
-        )
-    )
+    row = {
+        "id": memory.id,
+        "tenant_id": memory.tenant_id,
+        "space_no": space_no,
+        "space": memory.space,
+        "kind": str(memory.kind),
+        "slot_key": slot_key(memory),
+        "subject": memory.subject,
+        "attribute": memory.attribute,
+        "scope": memory.scope,
+        "value": memory.value,
+        "conclusion": memory.conclusion,
+        "words": words,
+        "lex": " ".join(text.tokens),
+        "text_hash": text.text_hash,
+        "duplicate_key": duplicate_key(memory),
+        "importance": memory.importance,
+        "recorded_at": memory.recorded_at,
+        "hits": memory.hits,
+        "last_recalled_at": memory.last_recalled_at,
+        "helpful": memory.helpful,
+        "harmful": memory.harmful,
+        "freshness": memory.freshness,
+        "reflection_id": memory.reflection_id,
+        **{name: _plain(getattr(memory, name)) for name in LIFECYCLE},
+    }
+    conn.execute(_KEEP, row)
     add_evidence(conn, memory.id, memory.evidence, memory.reflection_id)
     _event(conn, memory.id, actor, "recorded", why, None, _lifecycle_json(memory), memory.recorded_at)
 
@@ -58,11 +60,8 @@ def _lifecycle_json(memory: Memory) -> dict[str, Any]:
 
 
 def _event(conn: Connection, memory_id: str, actor: str, action: str, why: str, before: Any, after: Any, at: datetime) -> None:
-    conn.execute(
-        insert(memory_events).values(
-            memory_id=memory_id, at=at, actor=actor[:200], action=action, why=why[:500], before=before, after=after
-        )
-    )
+    row = {"memory_id": memory_id, "at": at, "actor": actor[:200], "action": action, "why": why[:500], "before": before, "after": after}
+    conn.execute(_NOTE, row)
 
 
 def add_evidence(conn: Connection, memory_id: str, items: Sequence[Evidence], reflection_id: str) -> None:
@@ -99,4 +98,4 @@ def change(conn: Connection, memory: Memory, *, actor: str, action: str, why: st
 
 def link(conn: Connection, from_id: str, to_id: str, kind: str, reason: str, at: datetime) -> None:
     """Tie two memories: supersedes, retracts, precedes."""
-    conn.execute(insert(memory_links).values(from_id=from_id, to_id=to_id, kind=kind, reason=reason[:500], at=at))
+    conn.execute(_LINK, {"from_id": from_id, "to_id": to_id, "kind": kind, "reason": reason[:500], "at": at})

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, func, literal, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, func, or_, select, update
 
 from hindwise.errors import NotFound
 from hindwise.ledger.engine import insert_new
@@ -14,6 +14,20 @@ from hindwise.model.memory import Draft
 from hindwise.model.reflection import FINAL, Answer, Complaint, Decision, Reflection, ReflectionStatus, Rejected, Usage
 
 _FINAL = [str(status) for status in FINAL]
+
+# Every step asks and says this, so the statements are built once.
+_ROW = select(reflections).where(reflections.c.id == bindparam("reflection"))
+_ROW_LOCKED = _ROW.with_for_update()
+_RUNNING = (
+    update(reflections)
+    .where(reflections.c.id == bindparam("reflection"), reflections.c.status.not_in(_FINAL))
+    .values(
+        status=str(ReflectionStatus.RUNNING),
+        phase=bindparam("now_in"),
+        error="",
+        started_at=func.coalesce(reflections.c.started_at, bindparam("now", type_=reflections.c.started_at.type)),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +71,8 @@ def queue(conn: Connection, reflection: Reflection, *, reason: str = "") -> bool
 
 def row_of(conn: Connection, reflection_id: str, *, tenant_id: str | None = None, lock: bool = False) -> Row[Any]:
     """Return the bare row. Raises NotFound, also for another tenant's."""
-    query = select(reflections).where(reflections.c.id == reflection_id)
-    if tenant_id is not None:
-        query = query.where(reflections.c.tenant_id == tenant_id)
-    row = conn.execute(query.with_for_update() if lock else query).first()
-    if row is None:
+    row = conn.execute(_ROW_LOCKED if lock else _ROW, {"reflection": reflection_id}).first()
+    if row is None or (tenant_id is not None and row.tenant_id != tenant_id):
         raise NotFound(f"no reflection {reflection_id!r}")
     return row
 
@@ -102,17 +113,7 @@ def is_final(row: Row[Any]) -> bool:
 
 def set_running(conn: Connection, reflection_id: str, phase: str, now: datetime) -> bool:
     """Move to `phase`; False when it is final already (a duplicate start, however late)."""
-    done = conn.execute(
-        update(reflections)
-        .where(reflections.c.id == reflection_id, reflections.c.status.not_in(_FINAL))
-        .values(
-            status=str(ReflectionStatus.RUNNING),
-            phase=phase,
-            error="",
-            started_at=func.coalesce(reflections.c.started_at, literal(now, reflections.c.started_at.type)),
-        )
-    )
-    return bool(done.rowcount)
+    return bool(conn.execute(_RUNNING, {"reflection": reflection_id, "now_in": phase, "now": now}).rowcount)
 
 
 def set_epochs(conn: Connection, reflection_id: str, epochs: Mapping[str, int]) -> None:
