@@ -1,7 +1,7 @@
 """The smallest agent that learns: ask for the brief, work, post what happened, say how it ended.
 
-    hindwise up                                             # in one terminal; prints the address and the key
-    HINDWISE_API_KEY=… python examples/agent_loop.py        # in another
+    hindwise up                                             # in one terminal; prints the address and where the key lies
+    HINDWISE_API_KEY=$(cat .hindwise/api_key) python examples/agent_loop.py        # in another
 
 The "model" below is a few lines of rules, so that this runs without a key: it deploys at once unless the brief tells it to migrate
 first. Put your own model in `decide`; the rest stays as it is.

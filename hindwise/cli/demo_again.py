@@ -61,7 +61,7 @@ def _show_examples(show: Show, asked: list[Asked], firsts: list[Run], openings: 
     failed = [one for one in asked if runs[one.task_id].failed]
     for one in [next(one for one in failed if one.told == told) for told in (True, False)]:
         show.stage.quote("customer_asks", openings[one.task_id])
-        show.stage.say("did_wrong", verdict=runs[one.task_id].verdict)
+        show.stage.say("did_wrong" if one.told else "did_wrong_untold", verdict=runs[one.task_id].verdict)
         show.stage.quote("brief", one.brief, at_most=_BRIEF_LINES)
 
 

@@ -89,6 +89,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "bar_asked": ("briefs asked", "请求简报"),
     "customer_asks": ("The customer asks:", "顾客问："),
     "did_wrong": ("First attempt, says the environment: {verdict}", "第一次尝试，环境判定：{verdict}"),
+    "did_wrong_untold": (
+        "First attempt, says the environment (Hindwise was told the reward alone): {verdict}",
+        "第一次尝试，环境判定（只把奖励值告诉了 Hindwise）：{verdict}",
+    ),
     "brief": ("Brief:", "简报："),
     "unrelated_query": ("Which wine goes with mushroom risotto?", "蘑菇烩饭配什么酒好？"),
     "unrelated": ("An unrelated question: {query}", "一个无关的问题：{query}"),
