@@ -256,6 +256,7 @@ class Roles(Place):
         self.worker = Process("worker", [sys.executable, "-m", "hindwise.cli", "worker"], self.env, data)
         self.api = self.make_api("api", self._ports[2])
         self.others: list[Process] = []
+        self.second_url = ""
 
     def _temporal_command(self) -> tuple[str, ...]:
         return temporal_server.arguments(
