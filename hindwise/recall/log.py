@@ -5,6 +5,7 @@ from collections import deque
 from typing import Any
 
 import structlog
+from sqlalchemy.exc import SQLAlchemyError
 
 from hindwise.errors import HindwiseError
 from hindwise.ledger import recalls
@@ -74,4 +75,8 @@ class RecallLog:
             _logger.warning("recall_log_failed", cause=error.type, waiting=len(self._waiting) + len(batch))
             self._waiting.extendleft(reversed(batch))
             return False
+        except SQLAlchemyError as error:
+            # The database answers, and refuses these rows: it would refuse them again, and hold up all that come after.
+            self.lost += len(batch)
+            _logger.error("recalls_not_logged", cause=type(error).__name__, lost=self.lost)
         return True

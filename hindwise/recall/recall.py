@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row
 
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine
-from hindwise.errors import IndexUnavailable, ModelRefused, ModelUnavailable
+from hindwise.errors import DimensionMismatch, IndexUnavailable, ModelRefused, ModelUnavailable
 from hindwise.index.base import Candidate, Filters
 from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings
@@ -157,7 +157,8 @@ class Recaller:
         try:
             async with asyncio.timeout(_INDEX_LIMIT_S):
                 lists = await asyncio.gather(*calls)
-        except (TimeoutError, IndexUnavailable):
+        except (TimeoutError, IndexUnavailable, DimensionMismatch):
+            # A mismatch means that another embedder is being moved to: until the index is rebuilt, the ledger answers.
             return {}, True
         return {candidate.memory_id: candidate for found in lists for candidate in _best(found)}, False
 

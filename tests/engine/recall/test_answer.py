@@ -118,6 +118,16 @@ async def test_a_log_that_fails_fails_no_recall_and_is_counted(running) -> None:
     assert recaller.log.lost == 1
 
 
+async def test_rows_that_the_database_refuses_do_not_hold_up_the_others(running) -> None:
+    engine, recaller = running
+    recaller.log.add({"id": "r-bad", "tenant_id": None})
+    await recaller.flush()
+    answer = await ask(recaller, "anything", user="a")
+    await recaller.flush()
+    assert recaller.log.lost == 1
+    await engine.ledger.read(lambda conn: recalls.row_of(conn, TENANT, answer.recall_id))
+
+
 async def test_a_question_without_an_owner_is_refused(running) -> None:
     _, recaller = running
     with pytest.raises(InvalidInput, match="user_id"):
