@@ -42,9 +42,9 @@ def _begin(services: Services, tenant_id: str, accepted: Accepted) -> None:
         services.dispatch.reflection(tenant_id, accepted)
 
 
-def answer_of(accepted: Accepted, response: Response) -> AcceptedAnswer:
+def answer_of(services: Services, accepted: Accepted, response: Response) -> AcceptedAnswer:
     """The 202 of all doors, with where to look and when."""
-    url = f"/v1/reflections/{accepted.reflection_id}"
+    url, workflow_id = f"/v1/reflections/{accepted.reflection_id}", reflection_workflow(accepted.reflection_id)
     response.headers["Location"] = url
     response.headers["Retry-After"] = str(RETRY_AFTER_S)
     if accepted.duplicate:
@@ -57,7 +57,8 @@ def answer_of(accepted: Accepted, response: Response) -> AcceptedAnswer:
         differs=accepted.differs,
         status_url=url,
         spaces=list(accepted.spaces),
-        workflow_id=reflection_workflow(accepted.reflection_id),
+        workflow_id=workflow_id,
+        workflow_url=services.workflow_url(workflow_id),
     )
 
 

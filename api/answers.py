@@ -42,6 +42,7 @@ class AcceptedAnswer(Answer):
     status_url: str
     spaces: list[str]
     workflow_id: str
+    workflow_url: str = Field(default="", description="In Temporal's UI, where that is known.")
 
 
 class IgnoredAnswer(Answer):

@@ -66,12 +66,17 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            opened = await stack.enter_async_context(nullcontext(engine) if engine is not None else opener(settings))
-            await ensure_first_key(opened)
-            services = await _open_services(stack, opened, starter)
+            try:
+                opened = await stack.enter_async_context(nullcontext(engine) if engine is not None else opener(settings))
+                await ensure_first_key(opened)
+                services = await _open_services(stack, opened, starter)
+            except Exception as error:
+                app.state.failure = error  # the server logs it and goes on: whoever runs it wants it as an error
+                raise
             app.state.services = services
-            if sweep:
-                task = asyncio.get_running_loop().create_task(Sweeper(services.dispatch).run())
+            # The embedder is measured beside the start, so that the first recall need not do it.
+            work = [services.recaller.start(), *([Sweeper(services.dispatch).run()] if sweep else [])]
+            for task in [asyncio.get_running_loop().create_task(each) for each in work]:
                 stack.push_async_callback(_end, task)
             yield
 

@@ -3,6 +3,7 @@
 A route says what it needs by `openapi_extra=needs("write")`; so what is checked and what /docs tells are the same words.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -21,6 +22,8 @@ from hindwise.ledger.keys import KeyRow
 from hindwise.model.ids import digest
 
 _MAX_IDEMPOTENCY_KEY = 255
+_LARGE_BODY = 256 * 1024
+"""From here on parsing would hold the loop for more than a few milliseconds."""
 _KEPT_HEADERS = ("location", "retry-after")
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
@@ -52,7 +55,7 @@ class Door(APIRoute):
             body = await read_body(request, services.engine.settings.max_request_bytes)
             request._body = body
             if takes_json and not raw_body:
-                _read_json(request, body)
+                await _read_json(request, body)
             key = request.headers.get("idempotency-key", "").strip()
             if not key:
                 return await inner(request)
@@ -61,13 +64,14 @@ class Door(APIRoute):
         return handle
 
 
-def _read_json(request: Request, body: bytes) -> None:
+async def _read_json(request: Request, body: bytes) -> None:
     """Parse once, under our limits, and leave the value where FastAPI looks for it."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind and kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise UnsupportedMedia(f"the body is {kind[:100]!r}: send JSON with the header `Content-Type: application/json`")
     if body:
-        request._json = parse_json(body)
+        large = len(body) > _LARGE_BODY
+        request._json = await asyncio.to_thread(parse_json, body) if large else parse_json(body)
 
 
 async def _once(

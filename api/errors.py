@@ -86,6 +86,7 @@ _BY_STATUS = {
     400: ("bad-request", "the request could not be read"),
     404: ("not-found", "no such path: /docs lists them all"),
     405: ("method-not-allowed", "the path knows other methods: see the `Allow` header and /docs"),
+    408: ("request-timeout", "the body did not come in time: send it again"),
     413: ("too-large", "the request is too large"),
 }
 

@@ -1,15 +1,18 @@
 """Reading a request's bytes: bounded in size, depth and number of values, and safe to store afterwards."""
 
+import asyncio
 import json
 import math
 import re
 from typing import Any, NoReturn
 
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from api.errors import TooLarge
 from hindwise.errors import InvalidInput
 
+BODY_LIMIT_S = 60.0
 MAX_DEPTH = 64
 MAX_VALUES = 200_000
 """Values in one body: 5 MiB of empty lists would hold the loop for seconds."""
@@ -18,18 +21,24 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 async def read_body(request: Request, limit: int) -> bytes:
-    """Return the whole body. Raises TooLarge beyond `limit` bytes, before more than that is held."""
+    """Return the whole body.
+
+    Raises TooLarge beyond `limit` bytes, before more than that is held; HTTPException 408 when it does not come in time.
+    """
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit:
         raise _too_large(limit)
     parts: list[bytes] = []
     size = 0
     try:
-        async for part in request.stream():
-            size += len(part)
-            if size > limit:
-                raise _too_large(limit)
-            parts.append(part)
+        async with asyncio.timeout(BODY_LIMIT_S):
+            async for part in request.stream():
+                size += len(part)
+                if size > limit:
+                    raise _too_large(limit)
+                parts.append(part)
+    except TimeoutError as error:
+        raise HTTPException(408) from error
     except ClientDisconnect as error:
         raise InvalidInput("the connection ended before the whole body came") from error
     return b"".join(parts)

@@ -46,8 +46,9 @@ async def serve(
     Raises what opening the engine raises, and OSError when the port is taken.
     """
     listening = list(sockets) if sockets else [_listen(settings.host, settings.port)]
+    app = create_app(settings)
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         loop="none",
         http="httptools",
         ws="none",
@@ -63,14 +64,14 @@ async def serve(
     watch = asyncio.get_running_loop().create_task(_until(stop, server)) if stop is not None else None
     try:
         await server.serve(sockets=listening)
+    except SystemExit as error:  # how uvicorn says that the start failed
+        raise getattr(app.state, "failure", None) or RuntimeError("the API did not start: the log says why") from error
     finally:
         if watch is not None:
             watch.cancel()
             await asyncio.gather(watch, return_exceptions=True)
         for listener in listening:
             listener.close()
-    if not server.started:
-        raise RuntimeError("the API did not start: the log says why")
 
 
 async def _until(stop: asyncio.Event, server: uvicorn.Server) -> None:

@@ -22,6 +22,8 @@ _YOUNG = timedelta(seconds=3)
 """Younger work is being dispatched by whoever accepted it."""
 _LOST_START = timedelta(minutes=2)
 """Dispatched this long ago and still without a start: told again, which changes nothing where the workflow exists."""
+_LEASE_S = 10.0
+"""Not longer: after a crash of its holder, this long nobody sweeps."""
 _KEEP_ANSWERS = timedelta(hours=48)
 _PURGE_EVERY = timedelta(minutes=10)
 
@@ -49,7 +51,7 @@ class Sweeper:
         """Do one pass; return how many sessions and reflections were told. Raises LedgerUnavailable."""
         engine = self.dispatch.engine
         now = engine.clock.now()
-        seconds = max(30.0, engine.settings.sweep_interval_s * 4)
+        seconds = max(_LEASE_S, engine.settings.sweep_interval_s * 2)
         if not await engine.ledger.write(lambda conn: leases.take(conn, "sweep", engine.holder, now, seconds)):
             return 0
         if self._purged_at is None or now - self._purged_at > _PURGE_EVERY:

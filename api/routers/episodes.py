@@ -42,7 +42,7 @@ async def post_episode(body: EpisodeBody, services: Use, caller: Caller, respons
         ended_at=max(times),
     )
     accepted = await accept_run(services, caller.tenant_id, episode, recall_ids=body.recall_ids, keep_first=False)
-    return answer_of(accepted, response)
+    return answer_of(services, accepted, response)
 
 
 @router.get("", operation_id="list_episodes", openapi_extra=needs("read"))
@@ -86,13 +86,13 @@ async def post_outcome_of_task(
     )
     if not ids:
         raise NotFound(f"no finished task of {'run' if query.run_id else 'session'} {(query.run_id or query.session_id)!r}")
-    return answer_of(await accept_outcome(services, caller.tenant_id, ids[0], body.outcome(safe)), response)
+    return answer_of(services, await accept_outcome(services, caller.tenant_id, ids[0], body.outcome(safe)), response)
 
 
 @router.post("/{episode_id}/outcome", status_code=202, operation_id="post_outcome", openapi_extra=needs("outcome"))
 async def post_outcome(episode_id: str, body: OutcomeBody, services: Use, caller: Caller, response: Response) -> AcceptedAnswer:
     """A later or corrected verdict. Where it changes the outcome, a new reflection replaces what the old one concluded."""
-    return answer_of(await accept_outcome(services, caller.tenant_id, episode_id, body.outcome(safe)), response)
+    return answer_of(services, await accept_outcome(services, caller.tenant_id, episode_id, body.outcome(safe)), response)
 
 
 def _plain(row: Row[Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from api import dify
 from api.accepting import accept_run, answer_of, run_episode
@@ -67,7 +67,7 @@ _BODY: dict[str, Any] = {
 
 @router.post("/{source}", status_code=202, operation_id="receive_hook", openapi_extra=needs("write", raw_body=True) | _BODY)
 async def receive_hook(
-    source: str,
+    source: Annotated[str, Path(json_schema_extra={"enum": [dify.SOURCE]}, description="Which system reports.")],
     request: Request,
     services: Use,
     caller: Caller,
@@ -110,7 +110,7 @@ async def receive_hook(
         ended_at=run.ended_at,
     )
     accepted = await accept_run(services, caller.tenant_id, episode, recall_ids=(), keep_first=True)
-    return answer_of(accepted, response)
+    return answer_of(services, accepted, response)
 
 
 def _refuse_signatures(request: Request) -> None:

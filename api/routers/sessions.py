@@ -83,9 +83,9 @@ async def complete_task(session_id: Id, body: CompleteBody, services: Use, calle
         return session, accepted
 
     session, accepted = await engine.ledger.write(work)
-    if not accepted.duplicate:
+    if not accepted.duplicate or (body.close and session.state == "open"):
         services.dispatch.completion(session, accepted, close=body.close)
-    return answer_of(accepted, response)
+    return answer_of(services, accepted, response)
 
 
 @router.get("", operation_id="list_sessions", openapi_extra=needs("read"))

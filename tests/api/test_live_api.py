@@ -13,6 +13,8 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
 from api.app import create_app
+from api.serve import serve
+from hindwise.errors import InvalidInput
 from hindwise.settings import Settings
 from tests.api.front import turns_body
 from tests.api.live import Live, live_server
@@ -62,3 +64,11 @@ def test_the_server_ends_when_told_and_can_be_started_again(tmp_path: Path) -> N
         assert httpx2.get(f"{first.url}/healthz", trust_env=False).status_code == 200
     with live_server(tmp_path) as second:
         assert second.key == first.key
+
+
+async def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("not a directory")
+    chosen = Settings(_env_file=None, data=blocked, embed="none", port=0)  # type: ignore[call-arg]
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        await serve(chosen)

@@ -16,6 +16,7 @@ async def test_turns_are_kept_and_told_to_the_sessions_workflow(front: Front) ->
     assert (turns.first_seq, turns.last_seq, turns.count) == (1, 2, 2)
     assert told["workflow_id"] == f"session/{session.handle}"
     await front.settled()
+    await front.settled()
     row = await front.engine.ledger.read(lambda conn: sessions.find(conn, "default", "s1"))
     assert row is not None
     assert row.seen_seq == 2
