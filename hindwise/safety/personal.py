@@ -7,6 +7,7 @@ what the tools answered about the user, and from "my name is …" / 「我叫…
 import json
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hindwise.model.episode import Episode
@@ -170,6 +171,13 @@ def _name_patterns(names: Collection[str]) -> Iterator[str]:
                     yield _LEFT + re.escape(part.lower()) + _RIGHT
 
 
+@lru_cache(maxsize=32)
+def _names_pattern(names: frozenset[str]) -> re.Pattern[str] | None:
+    """One expression for all names of an episode; remembered, because dozens of its texts are searched for the same names."""
+    joined = "|".join(sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p)))
+    return re.compile(joined) if joined else None
+
+
 def _is_person(name: str) -> bool:
     """A name of words, or an id made of words and a number such as `mia_li_3668`; not a payment or flight code."""
     if re.match(r"(?:credit_card|gift_card|certificate|card|order|case|ticket|flight|res|pay)", name.lower()):
@@ -185,9 +193,8 @@ def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
             group = match.lastindex or 0  # where a word in front tells what the code is, only the code is personal
             if _counts(kind, match[group]):
                 spans.append(Span(kind, match.start(group), match.end(group), match[group]))
-    joined = "|".join(sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p)))
-    if joined:
-        spans += [Span("name", m.start(), m.end(), m[0]) for m in re.finditer(joined, text)]
+    if names and (named := _names_pattern(frozenset(names))):
+        spans += [Span("name", m.start(), m.end(), m[0]) for m in named.finditer(text)]
     kept: list[Span] = []
     for span in sorted(spans, key=lambda s: (s.start, -(s.end - s.start))):
         if not kept or span.start >= kept[-1].end:
