@@ -91,9 +91,10 @@ class ChatEndpoint:
         Raises AnswerUnusable (no text, or not a chat completion), ModelUnavailable (try later), ModelRefused (a person must act).
         """
         self._check_settings()
+        client = await self._connect()  # before the clock runs: an import on a busy machine is not the model's time
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._ask(await self._connect(), messages, schema, max_tokens)
+                return await self._ask(client, messages, schema, max_tokens)
         except TimeoutError:
             raise ModelUnavailable(f"the model at {self._where()} did not answer within {self._timeout_s:g} s (LLM_TIMEOUT_S)") from None
 
