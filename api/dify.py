@@ -266,7 +266,8 @@ def _step(step: Any, number: int) -> tuple[str, str]:
     name = safe_line(_text(step.get("title")) or _text(step.get("type")) or f"step {number + 1}", 200)
     output = safe(_readable(step.get("output", step.get("outputs"))))
     error = safe(_readable(step.get("error")))
-    return name, "\n".join(part for part in (f"ERROR: {error}" if error else "", output) if part)
+    told = "" if output == error else output
+    return name, "\n".join(part for part in (f"ERROR: {error}" if error else "", told) if part)
 
 
 def _answer(outputs: Any) -> Any:

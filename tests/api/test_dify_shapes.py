@@ -188,3 +188,10 @@ def test_absurd_values_are_taken_as_far_as_they_can_be(extra: dict[str, object])
     run = run_of(json.dumps({"status": "failed", "workflow_run_id": "r1", **extra}).encode())
     assert run.started_at <= run.ended_at
     assert all(len(turn.content.encode()) <= 256 * 1024 for turn in run.turns)
+
+
+def test_a_steps_error_that_is_also_its_output_is_told_once() -> None:
+    run = run_of(
+        json.dumps({"status": "succeeded", "steps": [{"title": "Book", "output": "Error: full", "error": "Error: full"}]}).encode()
+    )
+    assert [turn.content for turn in run.turns] == ["ERROR: Error: full"]
