@@ -38,7 +38,10 @@ def as_activity(name: str, work: Step, engine: Engine) -> Activity:
 
 @asynccontextmanager
 async def _heartbeats() -> AsyncIterator[None]:
-    """Heartbeat from entry to exit where the workflow wants it, so that a dead worker is noticed."""
+    """Heartbeat from entry to exit where the workflow wants it, so that a dead worker is noticed.
+
+    The first one comes after a quarter of the time allowed: a short step needs none.
+    """
     timeout = activity.info().heartbeat_timeout
     if not timeout:
         yield

@@ -43,6 +43,10 @@ STICKY_TIMEOUT: Final = timedelta(seconds=2)
 """How long a turn waits for a worker that died before another may take it."""
 
 HEARTBEAT: Final = timedelta(seconds=30)
+"""Of long steps: how long one waits for a worker that died in it."""
+
+STEP_HEARTBEAT: Final = timedelta(seconds=6)
+"""Of short steps, so that a worker killed in one delays a reflection by seconds. Steps under a second and a half send none."""
 LOST: Final = timedelta(seconds=12)
 """A ledger step whose worker was killed goes on elsewhere after this long, instead of after its whole time limit."""
 
@@ -80,7 +84,7 @@ MODEL_STEP: Final = Policy(
 """One call to a model. The budget is replaced by `GatherResult.budget_s`; the provider's Retry-After sets the pause."""
 
 INDEX_STEP: Final = Policy(
-    timedelta(seconds=20), timedelta(seconds=60), RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3)
+    timedelta(seconds=20), timedelta(seconds=60), RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3), STEP_HEARTBEAT
 )
 """Tries for 10 s itself; a reflection does not wait longer for an index, the dispatcher catches up."""
 

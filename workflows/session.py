@@ -162,6 +162,7 @@ class Session:
                 task_queue=policies.session_queue(self._start.queue_prefix),
                 start_to_close_timeout=policy.start_to_close,
                 schedule_to_close_timeout=policy.budget,
+                heartbeat_timeout=policy.heartbeat,
                 retry_policy=policy.retry,
                 summary="close the open task of an idle session",
             )

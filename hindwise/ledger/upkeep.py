@@ -5,7 +5,7 @@ of the caller's.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, and_, case, cast, func, literal, or_, select, type_coerce, update
@@ -26,6 +26,8 @@ REVIEW_FACTOR = 0.9
 
 _LIVE = [str(status) for status in LIVE]
 _DAY_US = 86_400_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def _due(conn: Connection, condition: ColumnElement[bool], order: ColumnElement[Any], page: int) -> list[tuple[Memory, int]]:
@@ -136,7 +138,7 @@ def _stored_band_differs(rules: AgingRules, now: datetime) -> ColumnElement[bool
     """
     recorded, told = type_coerce(memories.c.recorded_at, BigInteger), type_coerce(memories.c.last_recalled_at, BigInteger)
     used = and_(memories.c.helpful > 0, memories.c.last_recalled_at.is_not(None), told > recorded)
-    age_us = type_coerce(literal(now, memories.c.recorded_at.type), BigInteger) - case((used, told), else_=recorded)
+    age_us = literal((now - _EPOCH) // _MICROSECOND, BigInteger) - case((used, told), else_=recorded)
     doubled = literal(1).op("<<")(case((memories.c.helpful > 8, 8), else_=cast(memories.c.helpful, Integer)))
     lesson = memories.c.kind == str(Kind.LESSON)
     half_life_us = case((lesson, rules.half_life_lesson * _DAY_US * doubled), else_=rules.half_life_episodic * _DAY_US)

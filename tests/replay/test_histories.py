@@ -64,3 +64,14 @@ def test_the_guards_are_on() -> None:
     """Workflows run in the sandbox, for worker and Replayer alike."""
     assert isinstance(sandbox(), SandboxedWorkflowRunner)
     assert isinstance(workflow_plugin().workflow_runner, SandboxedWorkflowRunner)
+
+
+async def test_nothing_reaches_workflows_past_the_sandbox_unmeant() -> None:
+    """Whatever a workflow module imports is either reloaded in the sandbox or passed through by name."""
+    strict = workflow.SandboxImportNotificationPolicy.RAISE_ON_UNINTENTIONAL_PASSTHROUGH
+    restrictions = sandbox().restrictions.with_import_notification_policy(strict)
+    plugin = workflow_plugin()
+    plugin.workflow_runner = SandboxedWorkflowRunner(restrictions=restrictions)
+    replayer = Replayer(workflows=[], plugins=[plugin])
+    for name in ("session-closed", "reflection-retry"):
+        await replayer.replay_workflow(_history(HISTORIES / f"{name}.json"))
