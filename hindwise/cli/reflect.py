@@ -85,7 +85,7 @@ def _wait(api: ApiClient, ids: Sequence[str], limit_s: float, *, quiet: bool) ->
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     states = []
-    with Progress(*columns, console=console.err(), transient=True, disable=quiet) as progress:
+    with Progress(*columns, console=console.err(), transient=True, disable=quiet or not console.err().is_terminal) as progress:
         shown = progress.add_task("queued", total=len(ids))
         for reflection_id in ids:
             state: dict[str, Any] = {}

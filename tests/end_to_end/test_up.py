@@ -37,6 +37,10 @@ class Up:
 
     def __init__(self, data: Path, *arguments: str, **env: str) -> None:
         self.data = data
+        # Whoever runs us may have packages of these names; ours must be the ones that are imported.
+        for name in ("api", "activities"):
+            (data.parent / name).mkdir(exist_ok=True)
+            (data.parent / name / "__init__.py").write_text("raise RuntimeError('not ours')")
         self.ready_file = data.parent / f"{data.name}.ready.json"
         command = [sys.executable, "-m", "hindwise.cli", "up", "--data", str(data), "--port", "0", "--ready-file", str(self.ready_file)]
         self.process = subprocess.Popen(

@@ -24,6 +24,8 @@ _ROTATE_EVERY_S = 15.0
 _TEMPORAL_LIMIT_S = 60.0
 _SLOW_START_S = 60.0
 _HEAD_START_S = 1.0
+_OURSELVES = (sys.executable, "-P", "-m", "hindwise.cli")
+"""-P: the folder where somebody runs `hindwise up` may hold an `api` or `workflows` of its own, which must not be taken for ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +172,7 @@ class Supervisor:
     async def _worker_command(self) -> Command:
         await self._wait_for_temporal()
         self._worker_ready.unlink(missing_ok=True)  # of the one before, which may have been killed
-        return Command((sys.executable, "-m", "hindwise.cli", "worker", "--ready-file", str(self._worker_ready)), self._env())
+        return Command((*_OURSELVES, "worker", "--ready-file", str(self._worker_ready)), self._env())
 
     @property
     def _worker_ready(self) -> Path:
@@ -180,7 +182,7 @@ class Supervisor:
         if not self._temporal_listened:  # later the API starts without it: it accepts turns while Temporal is away
             await self._wait_for_temporal()
         fd = self.plan.listening.fileno()
-        return Command((sys.executable, "-m", "hindwise.cli", "api", "--fd", str(fd)), self._env(), keep=(fd,))
+        return Command((*_OURSELVES, "api", "--fd", str(fd)), self._env(), keep=(fd,))
 
     def _env(self) -> dict[str, str]:
         return {
