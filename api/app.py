@@ -10,7 +10,7 @@ import structlog
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from api import errors
+from api import docs_page, errors
 from api.auth import KeyedLocks, Keyring, RateLimit, check_auth_setting
 from api.bootstrap import ensure_first_key
 from api.dispatch import Dispatch
@@ -86,6 +86,8 @@ def create_app(
         description=_DESCRIPTION,
         openapi_tags=_TAGS,
         lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
         strict_content_type=False,
         redirect_slashes=False,
     )
@@ -93,6 +95,7 @@ def create_app(
     errors.install(app)
     for module in _ROUTERS:
         app.include_router(module.router)
+    docs_page.install(app)
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]
     return app
 
