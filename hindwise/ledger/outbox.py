@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, or_, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, delete, func, or_, select, update
 
 from hindwise.ledger.engine import skip_locked, upsert
 from hindwise.ledger.schema import outbox, spaces
@@ -27,23 +29,34 @@ def mark_dirty(conn: Connection, space_no: int, memory_ids: Sequence[str], mark:
     upsert(conn, outbox, rows, keys=("space_no", "memory_id"))
 
 
-def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *, space_no: int | None = None) -> Lease | None:
-    """Lease the space with the oldest dirty row (or the named one); None when there is none, or others hold it."""
-    free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < now, spaces.c.leased_by == holder)
+_LEASE = update(spaces).where(spaces.c.no == bindparam("space")).values(leased_by=bindparam("holder"), leased_until=bindparam("until"))
+_DONE = delete(outbox).where(
+    outbox.c.space_no == bindparam("space"), outbox.c.memory_id == bindparam("memory"), outbox.c.mark == bindparam("taken")
+)
+
+
+@cache
+def _free_space(*, named: bool, skip: bool) -> Select[Any]:
+    """The space with the oldest dirty row that nobody else leases. Built once: it is asked many times a second."""
+    free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < bindparam("now"), spaces.c.leased_by == bindparam("holder"))
     oldest = select(outbox.c.space_no, func.min(outbox.c.at).label("at")).group_by(outbox.c.space_no).subquery()
     query = (
         select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
         .join(oldest, oldest.c.space_no == spaces.c.no)
-        .where(and_(free, spaces.c.no == space_no) if space_no is not None else free)
+        .where(and_(free, spaces.c.no == bindparam("space")) if named else free)
         .order_by(oldest.c.at)
         .limit(1)
     )
-    if skip_locked(conn):
-        query = query.with_for_update(skip_locked=True, of=spaces)
-    row = conn.execute(query).first()
+    return query.with_for_update(skip_locked=True, of=spaces) if skip else query
+
+
+def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *, space_no: int | None = None) -> Lease | None:
+    """Lease the space with the oldest dirty row (or the named one); None when there is none, or others hold it."""
+    query = _free_space(named=space_no is not None, skip=skip_locked(conn))
+    row = conn.execute(query, {"now": now, "holder": holder, **({} if space_no is None else {"space": space_no})}).first()
     if row is None:
         return None
-    conn.execute(update(spaces).where(spaces.c.no == row.no).values(leased_by=holder, leased_until=now + timedelta(seconds=seconds)))
+    conn.execute(_LEASE, {"space": row.no, "holder": holder, "until": now + timedelta(seconds=seconds)})
     return Lease(row.no, row.name, row.tenant_id, row.epoch, row.ledger_no)
 
 
@@ -66,8 +79,8 @@ def newest_dirty(conn: Connection, space_nos: Sequence[int], limit: int = 200) -
 
 def done(conn: Connection, space_no: int, taken: Sequence[tuple[str, int]]) -> None:
     """Remove what was applied; a row that was marked again meanwhile stays."""
-    for memory_id, mark in taken:
-        conn.execute(delete(outbox).where(outbox.c.space_no == space_no, outbox.c.memory_id == memory_id, outbox.c.mark == mark))
+    if taken:
+        conn.execute(_DONE, [{"space": space_no, "memory": memory_id, "taken": mark} for memory_id, mark in taken])
 
 
 def depth(conn: Connection) -> tuple[int, datetime | None]:

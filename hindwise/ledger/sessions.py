@@ -58,6 +58,15 @@ _KNOWN = select(turns.c.turn_id, turns.c.digest).where(
     turns.c.session_key == bindparam("session"),
     turns.c.turn_id.in_(bindparam("turns", expanding=True)),
 )
+_RANGE = (
+    select(turns)
+    .where(
+        turns.c.tenant_id == bindparam("tenant"),
+        turns.c.session_key == bindparam("session"),
+        turns.c.seq.between(bindparam("first"), bindparam("last")),
+    )
+    .order_by(turns.c.seq)
+)
 _ADVANCE = (
     update(sessions)
     .where(sessions.c.tenant_id == bindparam("tenant"), sessions.c.session_id == bindparam("session"))
@@ -205,12 +214,8 @@ def record_run_turns(conn: Connection, tenant_id: str, episode_id: str, run_turn
 
 def turns_of(conn: Connection, tenant_id: str, session_key: str, first_seq: int, last_seq: int) -> tuple[Turn, ...]:
     """Return turns first_seq..last_seq (inclusive) in order."""
-    query = (
-        select(turns)
-        .where(turns.c.tenant_id == tenant_id, turns.c.session_key == session_key, turns.c.seq.between(first_seq, last_seq))
-        .order_by(turns.c.seq)
-    )
-    return tuple(_turn(row) for row in conn.execute(query))
+    asked = {"tenant": tenant_id, "session": session_key, "first": first_seq, "last": last_seq}
+    return tuple(_turn(row) for row in conn.execute(_RANGE, asked))
 
 
 def _turn(row: Row[Any]) -> Turn:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from hindwise.errors import SpaceErased
 from hindwise.ledger.engine import insert_new
@@ -21,6 +21,12 @@ class SpaceRow:
     index_no: int
 
 
+_FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, spaces.c.index_no).where(
+    spaces.c.tenant_id == bindparam("tenant"), spaces.c.name.in_(bindparam("names", expanding=True))
+)
+_LOCK = _FIND.order_by(spaces.c.no).with_for_update()
+
+
 def ensure(conn: Connection, tenant_id: str, names: Sequence[str]) -> None:
     """Make sure that the rows exist."""
     insert_new(conn, spaces, [{"tenant_id": tenant_id, "name": name, "epoch": 0, "ledger_no": 0, "index_no": 0} for name in names])
@@ -28,10 +34,7 @@ def ensure(conn: Connection, tenant_id: str, names: Sequence[str]) -> None:
 
 def find(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
     """Return the rows that exist, by name."""
-    query = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, spaces.c.index_no).where(
-        spaces.c.tenant_id == tenant_id, spaces.c.name.in_(list(names))
-    )
-    return {row.name: SpaceRow(*row) for row in conn.execute(query)}
+    return {row.name: SpaceRow(*row) for row in conn.execute(_FIND, {"tenant": tenant_id, "names": list(names)})}
 
 
 def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping[str, int] | None = None) -> dict[str, SpaceRow]:
@@ -40,13 +43,7 @@ def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping
     epochs: what the work began with, by space name. Raises SpaceErased when one differs: the work is dropped.
     """
     ensure(conn, tenant_id, names)
-    query = (
-        select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, spaces.c.index_no)
-        .where(spaces.c.tenant_id == tenant_id, spaces.c.name.in_(list(names)))
-        .order_by(spaces.c.no)
-        .with_for_update()
-    )
-    rows = {row.name: SpaceRow(*row) for row in conn.execute(query)}
+    rows = {row.name: SpaceRow(*row) for row in conn.execute(_LOCK, {"tenant": tenant_id, "names": list(names)})}
     for name, epoch in (epochs or {}).items():
         if name in rows and rows[name].epoch != epoch:
             raise SpaceErased("the space was erased while this was in flight; nothing was written")
