@@ -68,6 +68,7 @@ class FloorSteps:
                 task_queue=policies.store_queue(start.queue_prefix),
                 start_to_close_timeout=policy.start_to_close,
                 schedule_to_close_timeout=policy.budget,
+                heartbeat_timeout=policy.heartbeat,
                 retry_policy=policy.retry,
             )
         return Done()
