@@ -24,7 +24,11 @@ def temporal_binary() -> str:
 
 @asynccontextmanager
 async def temporal_server(
-    *, database: Path | None = None, attributes: Sequence[Any] = SEARCH_ATTRIBUTES, namespace: str = "default"
+    *,
+    database: Path | None = None,
+    attributes: Sequence[Any] = SEARCH_ATTRIBUTES,
+    namespace: str = "default",
+    more_namespaces: Sequence[str] = (),
 ) -> AsyncIterator[WorkflowEnvironment]:
     """Yield an environment whose workflows run on the real clock until `fast_forward` skips time for one of them.
 
@@ -46,6 +50,7 @@ async def temporal_server(
             "journal_mode=WAL",
             "--sqlite-pragma",
             "synchronous=NORMAL",
+            *(part for name in more_namespaces for part in ("--namespace", name)),
         ],
     )
     try:
