@@ -17,7 +17,7 @@ from hindwise.model.ids import digest, episode_of_range, episode_of_run, reflect
 from hindwise.model.reflection import Reflection, ReflectionStatus
 from hindwise.model.space import spaces_of
 from hindwise.model.turn import Turn
-from hindwise.text.generalise import generalise
+from hindwise.text.task_key import task_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def complete_task(
         closed_by=closed_by,
     )
     body = digest([goal, outcome.model_dump(mode="json")])
-    key = task_key(goal, turns)
+    key = _key(goal, turns)
     episodes.add(
         conn, episode, session_key=session.session_id, seqs=(first, last), task_key=key, digest=body, recall_ids=recall_ids, now=now
     )
@@ -113,10 +113,9 @@ def _accepted(user_id: str, agent_id: str, episode_id: str, reflection_id: str, 
     )
 
 
-def task_key(goal: str, turns: Sequence[Turn]) -> str:
-    """The generalised task: of the goal, else of the first words of the user."""
-    text = goal or next((turn.content for turn in turns if turn.role == "user" and turn.content), "")
-    return generalise(text[:2_000])[:500]
+def _key(goal: str, turns: Sequence[Turn]) -> str:
+    """The generalised task, by the same rule as whoever looks for earlier runs of it."""
+    return task_key(goal, (turn.content for turn in turns if turn.role == "user"))
 
 
 def run_digest(episode: Episode) -> str:
@@ -155,7 +154,7 @@ def accept_run(
         episode,
         session_key=key,
         seqs=(1, count),
-        task_key=task_key(episode.goal, episode.turns),
+        task_key=_key(episode.goal, episode.turns),
         digest=body,
         recall_ids=recall_ids,
         now=now,

@@ -7,7 +7,7 @@ from hindwise.model.memory import Draft, LessonType
 from hindwise.reflect.findings import Read, lesson, of_step, read
 from hindwise.reflect.rules_calls import changed_arguments
 from hindwise.reflect.transcript import Step, call_names
-from hindwise.reflect.wording import chain, listed, when
+from hindwise.reflect.wording import chain, last_of, listed, variants, when
 
 
 def contrast(run: Read, earlier: Sequence[Episode]) -> Draft | None:
@@ -25,43 +25,44 @@ def contrast(run: Read, earlier: Sequence[Episode]) -> Draft | None:
 
 def _difference(run: Read, good: Read, bad: Read) -> Draft | None:
     did, failed = call_names(good.decisive), call_names(bad.decisive)
-    only_good = [n for n in did if n not in failed]
-    only_bad = [n for n in failed if n not in did]
-    action = ""
-    if only_good and only_bad:
-        action = run.say(
-            f"call {listed(only_good, 'en')} instead of {listed(only_bad, 'en')}",
-            f"应调用 {listed(only_good, 'zh')}，而不是 {listed(only_bad, 'zh')}",
-        )
-    elif only_good:
-        action = run.say(f"also call {listed(only_good, 'en')}", f"还要调用 {listed(only_good, 'zh')}")
-    elif only_bad:
-        action = run.say(f"do not call {listed(only_bad, 'en')}", f"不要调用 {listed(only_bad, 'zh')}")
-    elif did != failed and did:
-        action = run.say(f"keep the order {chain(did)}", f"按 {chain(did)} 的顺序执行")
-    elif did:
-        action = _arguments(run, good, bad)
-    if not action:
-        action = _looked_up(run, good, bad)
-    if not action:
+    ways = _ways(run, did, failed) or (_arguments(run, good, bad) if did and did == failed else ()) or _looked_up(run, good, bad)
+    if not ways:
         return None
     key: tuple[Step, ...] = run.decisive or run.steps[-1:]
     return lesson(
         run,
         LessonType.PITFALL if run.failed else LessonType.STRATEGY,
-        when(run.language, run.asked, action, run.say("that worked, the other way failed", "这样做的一次成功，另一次失败")),
+        when(run.language, run.asked, ways, run.say("that worked, the other way failed", "这样做的一次成功，另一次失败")),
         evidences=[e for s in key[-3:] for e in of_step(run.episode, s)[:1]],
         tools=call_names(run.decisive),
         worked=chain(did, at_most=8),
         failed=chain(failed, at_most=8),
-        next_time=action,
+        next_time=ways[0],
         importance=7,
         confidence=0.7,
         topics=("contrast",),
     )
 
 
-def _arguments(run: Read, good: Read, bad: Read) -> str:
+def _ways(run: Read, did: list[str], failed: list[str]) -> tuple[str, ...]:
+    """The difference in the calls that changed something, the fullest wording first; empty where there is none."""
+    only_good = [n for n in did if n not in failed]
+    only_bad = [n for n in failed if n not in did]
+    good = [listed(only_good, run.language, at_most=n) for n in (3, 2, 1)]
+    bad = [listed(only_bad, run.language, at_most=n) for n in (3, 2, 1)]
+    if only_good and only_bad:
+        both = zip(good, bad, strict=True)
+        return variants([run.say(f"call {here} instead of {there}", f"应调用 {here}，而不是 {there}") for here, there in both])
+    if only_good:
+        return variants([run.say(f"also call {names}", f"还要调用 {names}") for names in good])
+    if only_bad:
+        return variants([run.say(f"do not call {names}", f"不要调用 {names}") for names in bad])
+    if did != failed and did:
+        return variants([run.say(f"keep the order {last_of(did, n)}", f"按 {last_of(did, n)} 的顺序执行") for n in (5, 4, 3, 2)])
+    return ()
+
+
+def _arguments(run: Read, good: Read, bad: Read) -> tuple[str, ...]:
     """The first shared call whose arguments differ: by name always, by value only where both runs served the same user."""
     same_user = good.episode.user_id == bad.episode.user_id and good.episode.user_id != ""
     for step in good.decisive:
@@ -72,11 +73,13 @@ def _arguments(run: Read, good: Read, bad: Read) -> str:
         if not same_user:
             names = [n for n in names if (n in step.arguments) != (n in twin.arguments)]
         if names:
-            return run.say(f"check {listed(names, 'en')} of {step.name} twice", f"再次核对 {step.name} 的 {listed(names, 'zh')}")
-    return ""
+            told = [listed(names, run.language, at_most=n) for n in (3, 2, 1)]
+            return variants([run.say(f"check {n} of {step.name} twice", f"再次核对 {step.name} 的 {n}") for n in told])
+    return ()
 
 
-def _looked_up(run: Read, good: Read, bad: Read) -> str:
+def _looked_up(run: Read, good: Read, bad: Read) -> tuple[str, ...]:
     """What the run that worked read and the other did not."""
     missed = [n for n in call_names(s for s in good.steps if s.worked and not s.changes) if n not in {s.name for s in bad.steps}]
-    return run.say(f"look up {listed(missed, 'en')} first", f"先查询 {listed(missed, 'zh')}") if missed else ""
+    told = [listed(missed, run.language, at_most=n) for n in (3, 2, 1)]
+    return variants([run.say(f"look up {n} first", f"先查询 {n}") for n in told]) if missed else ()

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin, Turn
+from hindwise.reflect.task import Task, task_of
 from hindwise.reflect.transcript import BRIEF_MARKER, Language, Step, is_thought, language_of_episode, steps_of, without_briefs
-from hindwise.reflect.wording import MAX_FIRST_CHARS, Task, chain, say, status_word, task_of
+from hindwise.reflect.wording import chain, ended_word, say, status_word, whole
 from hindwise.safety.origin import trust_of
 from hindwise.safety.personal import identities, scrub, without_personal
 from hindwise.text.clean import truncate
 from hindwise.text.generalise import generalise
+from hindwise.text.task_key import task_key as key_of_task
 
 MAX_QUOTE_CHARS = 200
 
@@ -55,18 +57,23 @@ class Read:
         """The outcome as a noun in the episode's language."""
         return status_word(self.episode.outcome.status, self.language)
 
+    @property
+    def how(self) -> str:
+        """The outcome as a verb in the episode's language: `failed` / 「失败」."""
+        return ended_word(self.episode.outcome.status, self.language)
+
 
 def read(episode: Episode) -> Read:
     """Read an episode: everything the rooms need, computed once."""
     names = identities(episode)
     language = language_of_episode(episode)
-    return Read(episode, steps_of(episode.turns), names, language, task_of(episode, names, language))
+    steps = steps_of(episode.turns)
+    return Read(episode, steps, names, language, task_of(episode, names, language, steps))
 
 
 def task_key(episode: Episode) -> str:
     """Return the generalised task by which episodes of the same task find each other: the goal, else the user's first words."""
-    first = episode.goal or next((without_briefs(t.content) for t in episode.turns if t.role == "user" and without_briefs(t.content)), "")
-    return generalise(first[:MAX_FIRST_CHARS])
+    return key_of_task(episode.goal, (turn.content for turn in episode.turns if turn.role == "user"))
 
 
 def quote(turn: Turn, wanted: str = "") -> str:
@@ -108,9 +115,10 @@ def happened(run: Read, *, at_most: int = 14) -> str:
 
 
 def generalized_query(run: Read) -> str:
-    """Return the task's key for recall: the goal or first words and up to three requests, generalised. Names go first, while their
-    capitals still show them."""
-    texts = [without_personal(text, names=run.names) for text in (run.task.first, *run.task.requests)]
+    """Return the task's key for recall in plain words: up to three requests, then the goal or first words, generalised. Names go
+    first, while their capitals still show them."""
+    told = (*run.task.requests, run.task.first)
+    texts = [without_personal(text, names=run.names) for text in told]
     return "; ".join(dict.fromkeys(generalise(text) for text in texts if text.strip()))
 
 
@@ -139,9 +147,9 @@ def lesson(
     return Draft(
         kind=Kind.LESSON,
         lesson_type=lesson_type,
-        conclusion=clean(conclusion, MAX_CONCLUSION_CHARS),
+        conclusion=whole(scrub(conclusion, names=run.names, language=run.language), MAX_CONCLUSION_CHARS),
         retrospective=Retrospective(
-            goal=clean(run.task.phrase, 300),
+            goal=clean(run.task.specific or run.task.phrase, 300),
             what_happened=clean(happened(run), 600),
             what_worked=clean(worked, 400),
             what_failed_and_why=clean(failed, 400),

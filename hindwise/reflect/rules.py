@@ -7,7 +7,7 @@ Reads in this order: how it ended, what went wrong and right in the calls, what 
 from collections.abc import Sequence
 
 from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
-from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Evidence, Kind, Retrospective
+from hindwise.model.memory import Draft, Evidence, Kind, Retrospective
 from hindwise.model.reflection import Answer, Complaint
 from hindwise.model.turn import Origin
 from hindwise.reflect import cues
@@ -20,7 +20,7 @@ from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_
 from hindwise.reflect.statements import draft_of, sentences_of, statements_of
 from hindwise.reflect.transcript import call_names, user_turns
 from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
-from hindwise.reflect.wording import chain, general_error
+from hindwise.reflect.wording import chain, error_variants, fitting, general_error
 from hindwise.safety.origin import trust_of
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.language import language_of
@@ -57,13 +57,15 @@ def _lessons(run: Read, earlier: Sequence[Episode]) -> list[Draft]:
     """The lessons, the most telling first: the verdict, contrast, what never worked, what was overcome, circles, the way to success."""
     causes = lessons_of_note(run)
     told = contrast(run, earlier)
-    causes += [told] if told else []
+    # What the verdict said already is not said again as a contrast.
+    causes += [told] if told and not any(_same_advice(told, draft) for draft in causes) else []
     if not any("cause" in draft.topics for draft in causes):
         causes += dead_ends(run)
     others = [*recoveries(run), *loops(run), *corrections(run)]
     if run.succeeded:
         way = strategy(run)
-        others += [way] if way else []
+        # The way of a success is in the contrast already where that names all that was done.
+        others += [way] if way and not (told and _is_in(run, told)) else []
     elif not causes:
         # A recovery or a circle is a lesson, but not why the run failed; so it is said that this cannot be seen.
         handed = hand_over(run)
@@ -74,24 +76,31 @@ def _lessons(run: Read, earlier: Sequence[Episode]) -> list[Draft]:
     return [draft for draft in ranked if unique.pop(draft.conclusion, None) is not None][:MAX_LESSONS]
 
 
+def _same_advice(one: Draft, other: Draft) -> bool:
+    """The same calls to make or to leave out."""
+    return one.retrospective.next_time in other.retrospective.next_time
+
+
+def _is_in(run: Read, told: Draft) -> bool:
+    return all(name in told.conclusion for name in call_names(run.decisive))
+
+
 # --- the event ------------------------------------------------------------------------------------------------------------------------
 
 
 def _event(run: Read, lessons: Sequence[Draft]) -> Draft:
     """What the task was and how it ended, with the seven parts as far as the transcript shows them. Stays with the user: may quote."""
     outcome = run.episode.outcome
-    task = truncate(run.task.first or run.task.phrase or run.say("a task", "一项任务"), 80)
     note = one_line(outcome.note)
     failing = never_overcome(run.steps)
     why = note or (general_error(failing[-1].error, run.names, run.language) if failing else "")
-    line = run.say(f'The task "{task}" ended in {run.ended}', f"任务“{task}”以{run.ended}结束")
-    line += run.say(f": {why}" if why else ".", f"：{why}" if why else "。")
+    told = general_error(why, frozenset(), run.language) if why and run.failed else ""
     next_time = next((d.retrospective.next_time for d in lessons if d.retrospective.next_time), "")
     origin = {OutcomeSource.USER: Origin.USER, OutcomeSource.ENV: Origin.SYSTEM}.get(outcome.source, Origin.AGENT)
     hidden = run.failed and not why and any("cause-not-visible" in d.topics for d in lessons)
     return Draft(
         kind=Kind.EVENT,
-        conclusion=truncate(line, MAX_CONCLUSION_CHARS),
+        conclusion=_event_line(run, told),
         retrospective=Retrospective(
             goal=truncate(run.task.first, 400),
             what_happened=happened(run),
@@ -112,6 +121,16 @@ def _event(run: Read, lessons: Sequence[Draft]) -> Draft:
         evidence=_event_evidence(run),
         confidence=0.9,
     )
+
+
+def _event_line(run: Read, why: str) -> str:
+    """`Fix the build: failed — zlib.h is missing` / 「修复构建：失败，缺少 zlib.h」."""
+    private = run.episode.user_id != ""
+    titles = dict.fromkeys((run.task.title(run.language, own=private), run.task.title(run.language, own=False)))
+    causes = error_variants(why) if why else ("",)
+    if run.language == "zh":
+        return fitting([f"{title}：{run.how}{'，' if cause else ''}{cause}" for cause in causes for title in titles])
+    return fitting([f"{title}: {run.how}{' — ' if cause else ''}{cause}" for cause in causes for title in titles])
 
 
 def _event_evidence(run: Read) -> tuple[Evidence, ...]:

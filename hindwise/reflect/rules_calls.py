@@ -8,7 +8,7 @@ from typing import Any
 from hindwise.model.memory import Draft, LessonType
 from hindwise.reflect.findings import Read, lesson, of_step
 from hindwise.reflect.transcript import Step, call_names, is_thought
-from hindwise.reflect.wording import chain, general_error, listed, when
+from hindwise.reflect.wording import chain, error_variants, general_error, last_of, listed, variants, when
 from hindwise.safety.origin import looks_injected
 from hindwise.safety.personal import personal_data
 
@@ -34,24 +34,27 @@ def never_overcome(steps: Sequence[Step]) -> list[Step]:
 def recoveries(run: Read) -> list[Draft]:
     """Return a lesson for each tool and kind of error that failed first and then worked, with what was changed in between."""
     found: dict[tuple[str, str], Draft] = {}
+    done: set[tuple[str, str]] = set()
     for position, step in enumerate(run.steps):
         if not step.error or looks_injected(step.error):
             continue
         told = general_error(step.error, run.names, run.language)
-        if (step.name, told) in found or (end := _fixed_by(run.steps, position)) is None:
+        if (step.name, told) in done or (end := _fixed_by(run.steps, position)) is None:
             continue
         fixed = run.steps[end]
         # The last failure before it worked shows the change that helped; the ones before it were tries.
         last = max(i for i in range(position, end) if run.steps[i].name == step.name and run.steps[i].error)
-        change = _change(run, run.steps[last], fixed, between=run.steps[last + 1 : end])
-        if not change:
-            continue
-        condition = run.say(f'{step.name} fails with "{told}"', f"{step.name} 报“{told}”")
-        because = run.say("the call then worked", "之后调用成功")
-        found[step.name, told] = lesson(
+        changes = _change(run, run.steps[last], fixed, between=run.steps[last + 1 : end])
+        change = changes[0]
+        done.add((step.name, told))
+        conditions = [run.say(f'{step.name} fails with "{t}"', f"{step.name} 报“{t}”") for t in error_variants(told)]
+        condition = conditions[0]
+        because = (run.say("the call then worked", "之后调用成功"), run.say("that worked", "之后成功"))
+        # The same change after two errors of one tool is one lesson; the last error is the one that the change overcame.
+        found[step.name, change] = lesson(
             run,
             LessonType.RECOVERY,
-            when(run.language, condition, change, because),
+            when(run.language, conditions, changes, because),
             evidences=(*of_step(run.episode, step), *of_step(run.episode, fixed)),
             tools=(step.name, fixed.name),
             condition=condition,
@@ -84,18 +87,21 @@ def _shared_values(one: Step, other: Step) -> bool:
     return any(json.dumps(v, sort_keys=True, default=str) in values for v in other.arguments.values())
 
 
-def _change(run: Read, failed: Step, fixed: Step, *, between: Sequence[Step]) -> str:
-    """What was done differently, in words; empty when nothing visible was."""
+def _change(run: Read, failed: Step, fixed: Step, *, between: Sequence[Step]) -> tuple[str, ...]:
+    """What was done differently, in words, the fullest wording first."""
     if fixed.name != failed.name:
-        return run.say(f"use {fixed.name} instead", f"改用 {fixed.name}")
+        return (run.say(f"use {fixed.name} instead", f"改用 {fixed.name}"),)
     changed = changed_arguments(failed.arguments, fixed.arguments)
     told = [_argument(run, name, failed.arguments.get(name), fixed.arguments.get(name)) for name in changed]
     first = [name for name in call_names(between) if name != failed.name]
     if told:
-        return run.say(f"change {listed(told, 'en')}", f"修改 {listed(told, 'zh')}")
+        short = [_argument(run, name, None, fixed.arguments.get(name), brief=True) for name in changed]
+        named = [listed(names, run.language, at_most=n) for names in (told, short) for n in (3, 2, 1)] + [listed(changed[:1], run.language)]
+        return variants([run.say(f"change {names}", f"修改 {names}") for names in named])
     if first:
-        return run.say(f"call {listed(first, 'en')} first and try again", f"先调用 {listed(first, 'zh')} 再重试")
-    return run.say("try the same call again", "用相同参数重试")
+        named = [listed(first, run.language, at_most=n) for n in (3, 2, 1)]
+        return variants([run.say(f"call {names} first and try again", f"先调用 {names} 再重试") for names in named])
+    return (run.say("try the same call again", "用相同参数重试"),)
 
 
 def changed_arguments(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -127,8 +133,10 @@ def kind_of_value(name: str, value: Any) -> str:
     return ""
 
 
-def _argument(run: Read, name: str, before: Any, after: Any) -> str:
+def _argument(run: Read, name: str, before: Any, after: Any, *, brief: bool = False) -> str:
     old, new = kind_of_value(name, before), kind_of_value(name, after)
+    if brief:
+        return run.say(f"{name} to {new}", f"{name}（{new}）") if new else name
     if old and new and old != new:
         return run.say(f"{name} from {old} to {new}", f"{name}（{old} → {new}）")
     if before is None:
@@ -146,22 +154,24 @@ def dead_ends(run: Read) -> list[Draft]:
         tries = [s for s in run.steps if s.name == step.name and s.error]
         if (step.name, told) in found or not told:
             continue
+        actions = [
+            run.say(f'make sure before {step.name} that "{t}" cannot happen', f"在“{step.name}”之前先确认不会出现“{t}”")
+            for t in error_variants(told)
+        ]
         if run.language == "zh":
-            action = f"在“{step.name}”之前先确认不会出现“{told}”"
             because = (
                 f"该步骤{len(tries)}次都报此错误，任务以{run.ended}结束" if len(tries) > 1 else f"该步骤报此错误后任务以{run.ended}结束"
             )
         else:
-            action = f'make sure before {step.name} that "{told}" cannot happen'
-            because = f"{len(tries)} tries ended in {run.ended}" if len(tries) > 1 else f"it ended in {run.ended}"
+            because = f"{len(tries)} tries ended in {run.ended}" if len(tries) > 1 else f"that error ended in {run.ended}"
         found[step.name, told] = lesson(
             run,
             LessonType.PITFALL,
-            when(run.language, run.asked, action, because),
+            when(run.language, run.asked, actions, because),
             evidences=of_step(run.episode, step),
             tools=(step.name,),
             failed=run.say(f"{step.name}: {told}", f"{step.name}：{told}"),
-            next_time=action,
+            next_time=actions[0],
             importance=8,
             confidence=0.7,
             topics=("error-end",),
@@ -183,25 +193,34 @@ def loops(run: Read) -> Iterator[Draft]:
         if not count or step.name in seen:
             continue
         seen.add(step.name)
-        arguments = listed(list(step.arguments), run.language)
+        named = [listed(list(step.arguments), run.language, at_most=n) for n in (3, 2)] + [run.say("arguments", "参数")]
         told = general_error(step.error, run.names, run.language) if same_error else ""
         if told and not looks_injected(told):
-            condition = run.say(f'{step.name} answers "{told}"', f"{step.name} 返回“{told}”")
-            action = run.say(f"do not call it again with the same {arguments}", f"不要用相同的 {arguments} 再次调用")
+            conditions = [run.say(f'{step.name} answers "{t}"', f"{step.name} 返回“{t}”") for t in error_variants(told)]
+            actions = [run.say(f"do not call it again with the same {n}", f"不要用相同的 {n} 再次调用") for n in named]
         else:
-            condition = run.say(f"{run.asked} and {step.name} has answered", f"{run.asked}且 {step.name} 已有结果")
-            action = run.say(
-                f"keep its answer instead of repeating it with the same {arguments}", f"直接使用结果，不要用相同的 {arguments} 重复调用"
-            )
+            conditions = [run.say(f"{run.asked} and {step.name} has answered", f"{run.asked}且 {step.name} 已有结果")]
+            actions = [
+                run.say(f"keep its answer instead of repeating it with the same {n}", f"直接使用结果，不要用相同的 {n} 重复调用")
+                for n in named
+            ]
         yield lesson(
             run,
             LessonType.PITFALL if told else LessonType.OPTIMISATION,
-            when(run.language, condition, action, run.say(f"it gave the same answer {count} times", f"相同调用重复了{count}次，结果不变")),
+            when(
+                run.language,
+                conditions,
+                actions,
+                (
+                    run.say(f"it gave the same answer {count} times", f"相同调用重复了{count}次，结果不变"),
+                    run.say(f"{count} times changed nothing", f"重复{count}次无变化"),
+                ),
+            ),
             evidences=[e for s in same[:3] for e in of_step(run.episode, s)],
             tools=(step.name,),
-            condition=condition,
+            condition=conditions[0],
             failed=run.say(f"{step.name} was repeated {count} times", f"{step.name} 重复了{count}次"),
-            next_time=action,
+            next_time=actions[0],
             importance=6 if told else 5,
             topics=("loop",),
         )
@@ -216,32 +235,42 @@ def strategy(run: Read) -> Draft | None:
         return None
     if decisive:
         before = [n for n in names[: names.index(decisive[0])] if n not in decisive]
-        arguments = _told_arguments(run)
-        order = chain([*before[-2:], *decisive], at_most=5)
-        action = run.say(f"do {order}{arguments}", f"依次执行 {order}{arguments}")
+        full = [*before[-2:], *decisive]
+        actions = _ways(run, full, _told_arguments(run))
         because = run.say("that ended in success", "按此顺序任务成功")
         key = run.decisive
     else:
-        action = run.say(f"change nothing after {chain(names[-2:])}", f"查询 {chain(names[-2:])} 后不做任何修改")
+        actions = [run.say(f"change nothing after {last_of(names, n)}", f"查询 {last_of(names, n)} 后不做任何修改") for n in (2, 1)]
         because = run.say("that ended in success", "这样处理结果正确")
         key = tuple(s for s in run.steps if s.worked)[-1:]
     return lesson(
         run,
         LessonType.STRATEGY,
-        when(run.language, run.asked, action, because),
+        when(run.language, run.asked, actions, because),
         evidences=[e for s in key[:4] for e in of_step(run.episode, s)],
         tools=names,
         worked=chain(decisive or names, at_most=8),
-        next_time=action,
+        next_time=actions[0],
         importance=6 if run.episode.outcome.source == "env" else 5,
         confidence=0.7,
         topics=("strategy",),
     )
 
 
-def _told_arguments(run: Read) -> str:
-    """The telling choices of the decisive calls: ` (cabin economy, payment_id gift_card)`; empty where none can be told."""
+def _ways(run: Read, names: list[str], chosen: list[str]) -> list[str]:
+    """The way in words: all of it with the telling choices, then with fewer, then its last calls alone."""
+    ways: list[str] = []
+    for length in (5, 4, 3, 2, 1):
+        verb = run.say("do", "依次执行") if length >= len(names) else run.say("finish with", "最后执行")
+        for count in (3, 2, 1, 0):
+            told = f" ({', '.join(chosen[:count])})" if chosen[:count] else ""
+            ways.append(f"{verb} {last_of(names, length)}{told}")
+    return ways
+
+
+def _told_arguments(run: Read) -> list[str]:
+    """The telling choices of the decisive calls: `cabin economy`, `payment_id gift_card`."""
     told = {
         f"{name} {kind}": None for step in run.decisive for name, value in step.arguments.items() if (kind := kind_of_value(name, value))
     }
-    return f" ({', '.join(list(told)[:3])})" if told else ""
+    return list(told)[:3]

@@ -1,7 +1,7 @@
 """What the end of an episode says: the environment's note as a cause, a hand-over, and, where nothing tells why, just that."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hindwise.model.episode import Outcome, OutcomeSource, OutcomeStatus
@@ -13,7 +13,7 @@ from hindwise.reflect.findings import Read, evidence, lesson, of_step
 from hindwise.reflect.rules_calls import kind_of_value
 from hindwise.reflect.slots import slot_of
 from hindwise.reflect.transcript import Step, call_names, error_of, steps_of, user_turns, without_briefs
-from hindwise.reflect.wording import chain, general_error, listed, when
+from hindwise.reflect.wording import error_variants, fitting, general_error, last_of, listed, variants, when
 from hindwise.safety.origin import looks_injected
 from hindwise.text.clean import one_line
 
@@ -65,7 +65,7 @@ def lessons_of_note(run: Read) -> list[Draft]:
     if verdict.is_empty():
         return _lesson_of_words(run, note)
     actions = _actions(run, verdict)
-    full = run.say("; ".join(actions), "；".join(actions))
+    full = run.say("; ", "；").join(ways[0] for ways in actions)
     drafts: list[Draft] = []
     for action, because in _lines(run, verdict, actions):
         drafts.append(
@@ -85,24 +85,35 @@ def lessons_of_note(run: Read) -> list[Draft]:
     return drafts
 
 
-def _actions(run: Read, verdict: Verdict) -> list[str]:
-    actions: list[str] = []
+def _actions(run: Read, verdict: Verdict) -> list[tuple[str, ...]]:
+    """What to do, each in several wordings, the fullest first."""
+    return [variants(ways) for ways in (*_calls(run, verdict), *_arguments(run, verdict))]
+
+
+def _calls(run: Read, verdict: Verdict) -> Iterator[list[str]]:
+    missing = [listed(verdict.missing, run.language, at_most=n) for n in (3, 2, 1)]
+    extra = [listed(verdict.extra, run.language, at_most=n) for n in (3, 2, 1)]
     if verdict.missing and verdict.extra:
-        here, there = listed(verdict.missing, run.language), listed(verdict.extra, run.language)
-        actions.append(run.say(f"call {here} instead of {there}", f"应调用 {here}，而不是 {there}"))
+        both = zip(missing, extra, strict=True)
+        yield [run.say(f"call {here} instead of {there}", f"应调用 {here}，而不是 {there}") for here, there in both]
     elif verdict.missing:
-        called = {s.name for s in run.decisive}
-        again = any(name in called for name in verdict.missing)
-        here = listed(verdict.missing, run.language)
-        actions.append(run.say(f"also call {here}{' once more' if again else ''}", f"还要{'再次' if again else ''}调用 {here}"))
+        again = any(name in {s.name for s in run.decisive} for name in verdict.missing)
+        yield [run.say(f"also call {n}{' once more' if again else ''}", f"还要{'再次' if again else ''}调用 {n}") for n in missing]
     elif verdict.extra:
-        here = listed(verdict.extra, run.language)
-        actions.append(run.say(f"do not call {here}", f"不要调用 {here}"))
+        yield [run.say(f"do not call {names}", f"不要调用 {names}") for names in extra]
+
+
+def _arguments(run: Read, verdict: Verdict) -> Iterator[list[str]]:
     for name, arguments in verdict.other:
-        here = listed(arguments, run.language) or run.say("arguments", "参数")
         used = _used(run, name, arguments)
-        actions.append(run.say(f"first check {here} of {name}{used} with the user", f"调用 {name} 前先与用户核对 {here}{used}"))
-    return actions
+        ways = [(listed(arguments, run.language, at_most=n), told) for n in (3, 2, 1) for told in (used, "")]
+        yield [
+            run.say(
+                f"first check {here or 'the arguments'} of {name}{told} with the user",
+                f"调用 {name} 前先与用户核对 {here or '参数'}{told}",
+            )
+            for here, told in ways
+        ]
 
 
 def _used(run: Read, name: str, arguments: Sequence[str]) -> str:
@@ -112,11 +123,11 @@ def _used(run: Read, name: str, arguments: Sequence[str]) -> str:
     return run.say(f" ({told[0]} was wrong)", f"（{told[0]} 有误）") if len(told) == 1 else ""
 
 
-def _lines(run: Read, verdict: Verdict, actions: Sequence[str]) -> list[tuple[str, str]]:
+def _lines(run: Read, verdict: Verdict, actions: Sequence[tuple[str, ...]]) -> list[tuple[tuple[str, ...], str]]:
     """Action and reason for one or two conclusions: calls in the first, arguments in the second."""
     calls = actions[: len(actions) - len(verdict.other)]
     arguments = actions[len(actions) - len(verdict.other) :]
-    lines: list[tuple[str, str]] = []
+    lines: list[tuple[tuple[str, ...], str]] = []
     if calls:
         why = (
             run.say("without it the run failed", "否则任务失败")
@@ -150,11 +161,13 @@ def _lesson_of_words(run: Read, note: str) -> list[Draft]:
     if not cause:
         return []
     step = failing[-1] if failing else None
+    told = error_variants(cause)
     if step:
-        action = run.say(f"check before {step.name} that this cannot happen", f"先确认条件再执行“{step.name}”")
+        action: tuple[str, ...] = (run.say(f"check before {step.name} that this cannot happen", f"先确认条件再执行“{step.name}”"),)
+        because: tuple[str, ...] = tuple(run.say(f'it failed with "{t}"', f"曾因“{t}”而失败") for t in told)
     else:
-        action = run.say(f'rule out "{cause}" first', f"先排除“{cause}”")
-    because = run.say(f'it failed with "{cause}"', f"曾因“{cause}”而失败") if step else run.say("a run failed by it", "曾因此失败")
+        action = tuple(run.say(f'rule out "{t}" first', f"先排除“{t}”") for t in told)
+        because = (run.say("a run failed by it", "曾因此失败"),)
     evidences = of_step(run.episode, step) if step else tuple(_naming(run, note) or _last_words(run))
     return [
         lesson(
@@ -164,7 +177,7 @@ def _lesson_of_words(run: Read, note: str) -> list[Draft]:
             evidences=evidences,
             tools=(step.name,) if step else call_names(run.decisive)[-3:],
             failed=run.say(f"{step.name}: {cause}" if step else cause, f"{step.name}：{cause}" if step else cause),
-            next_time=action,
+            next_time=run.say(f'rule out "{cause}" first', f"先排除“{cause}”") if not step else f"{action[0]}: {cause}",
             importance=8,
             confidence=0.8,
             topics=("cause",),
@@ -208,17 +221,16 @@ def hand_over(run: Read) -> Draft | None:
     if not run.failed or not calls:
         return None
     before = call_names(s for s in run.steps if s is not calls[-1])
-    tried = chain(before[-3:]) if before else ""
-    action = run.say(f"do not end with {calls[-1].name}", f"不要以 {calls[-1].name} 结束")
-    action += run.say(f" after only {tried}", f"（之前只做了 {tried}）") if tried else ""
+    end = run.say(f"do not end with {calls[-1].name}", f"不要以 {calls[-1].name} 结束")
+    ways = [end + run.say(f" after only {last_of(before, n)}", f"（之前只做了 {last_of(before, n)}）") for n in (3, 2, 1) if before]
     return lesson(
         run,
         LessonType.PITFALL,
-        when(run.language, run.asked, action, run.say(f"that ended in {run.ended}", f"该次处理被判定为{run.ended}")),
+        when(run.language, run.asked, [*ways, end], run.say(f"that ended in {run.ended}", f"该次处理被判定为{run.ended}")),
         evidences=of_step(run.episode, calls[-1]),
         tools=(*before[-3:], calls[-1].name),
         failed=run.say(f"handed over by {calls[-1].name}", f"通过 {calls[-1].name} 转交他人"),
-        next_time=action,
+        next_time=[*ways, end][0],
         importance=7,
         confidence=0.6,
         topics=("hand-over",),
@@ -226,37 +238,50 @@ def hand_over(run: Read) -> Draft | None:
 
 
 def cause_not_visible(run: Read) -> Draft | None:
-    """Return a plain statement that a run failed and the transcript does not show why, with the calls that decided it."""
+    """Return a plain statement that a run failed and the transcript does not show why, with what it did and what to confirm."""
     if not run.failed:
         return None
     decisive = call_names(run.decisive)
-    kinds = [f"{n} {k}" for s in run.decisive for n, v in s.arguments.items() if (k := kind_of_value(n, v))]
-    chosen = f" ({', '.join(dict.fromkeys(kinds[:2]))})" if kinds else ""
     if decisive:
-        action = run.say(
-            f"check twice before {chain(decisive, at_most=3)}{chosen}", f"执行 {chain(decisive, at_most=3)}{chosen} 前再次核对"
-        )
-        because = run.say(f"that once ended in {run.ended}, cause not visible", f"这样做的一次任务以{run.ended}结束，原因不可见")
-    elif not run.steps:
-        action = run.say("do not repeat the earlier answer unchanged", "不要照搬上一次的回答")
-        because = run.say(f"it ended in {run.ended}, cause not visible", f"那次以{run.ended}结束，原因不可见")
+        did = [run.say(f"called {last_of(decisive, n)}", f"调用了 {last_of(decisive, n)} 的任务") for n in (3, 2, 1)]
+        advice = _to_confirm(run)
+    elif run.steps and (names := call_names(run.steps)):
+        did = [run.say(f"only called {last_of(names, n)}", f"只调用了 {last_of(names, n)}、未做修改的任务") for n in (3, 2, 1)]
+        advice = [run.say("ask first which change is wanted", "先问清需要的改动"), run.say("ask what is wanted", "先问清需求")]
     else:
-        names = call_names(run.steps)
-        seen = run.say(f" ({chain(names[-2:])})", f"（{chain(names[-2:])}）") if names else ""
-        action = run.say(f"do not stop without any change{seen}", f"不要未做任何修改就结束{seen}")
-        because = run.say(f"that once ended in {run.ended}, cause not visible", f"这样的一次任务以{run.ended}结束，原因不可见")
+        did = [run.say("only answered, without any call,", "只作回答、没有任何调用的任务")]
+        advice = [run.say("check the facts before answering", "回答前先核实事实")]
+    frame = run.say("When {}, a run that {} {}; the cause is not visible: {}.", "当{}时，{}{}了，原因不可见：{}。")
+    asked = f" {run.asked}" if run.language == "zh" and run.asked[:1].isascii() else run.asked
+    how = run.how if run.language == "en" or run.how != "部分成功" else "只部分成功"
     key = run.decisive or run.steps[-1:]
     return lesson(
         run,
         LessonType.PITFALL,
-        when(run.language, run.asked, action, because),
+        fitting([frame.format(asked, d, how, a) for d in did for a in advice]),
         evidences=[e for s in key[-3:] for e in of_step(run.episode, s)[:1]] or _last_words(run),
         tools=decisive or call_names(run.steps)[-2:],
-        next_time=action,
+        failed=run.say("the cause is not visible in the transcript", "对话中看不出原因"),
+        next_time=advice[0],
         importance=5,
         confidence=0.5,
         topics=("cause-not-visible",),
     )
+
+
+def _to_confirm(run: Read) -> list[str]:
+    """What the user should have confirmed: the choices of the last call that changed something, by name and, where harmless, by value."""
+    chosen: dict[str, None] = {}
+    for step in reversed(run.decisive):
+        for name, value in step.arguments.items():
+            if kind := kind_of_value(name, value):
+                chosen.setdefault(f"{name} {kind}")
+    plain = [n for n in run.decisive[-1].arguments if n not in ("reservation_id", "user_id", "id") and not n.endswith("user_id")]
+    names = list(chosen) or plain
+    told = [listed(names[:n], run.language) for n in (2, 1) if names]
+    ways = [run.say(f"confirm {n} with the user first", f"先与用户确认 {n}") for n in told]
+    ways += [run.say(f"confirm {n} first", f"先确认 {n}") for n in told]
+    return [*ways, run.say("confirm the change with the user first", "先与用户确认改动"), run.say("confirm the change first", "先确认改动")]
 
 
 # --- reading an outcome where nobody told one -----------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ _STOP = _words(
     i'd i'll i've you'd we us our ever going forward future next default thanks yes right"""
 )
 _ZH_FRAME = re.compile(
-    r"以后|今后|从今(?:天|往后)?起?|一律|每次|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下次|也这样|往后|一定要?|先|默认|都|请"
+    r"以后|今后|从今(?:天|往后)?起?|一律|每次|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下次|也这样|往后|一定要?|先|默认|都|请(?!求|假|客|示)"
     r"|给我|好的|不对|都按这个来|[，。：:,.!！\s]"
 )
 
@@ -140,12 +140,14 @@ def unique_attribute(sentence: str) -> str:
 
 
 _SCOPE = re.compile(
-    r"(?i)(?:^|[.,;] ?)(?:for|in|on|at|from|during|when|whenever|while) (?P<head>(?!now\b|today\b|the future|future|me\b"
+    r"(?i)(?:^|[.,;] ?)(?:for|in|on|at|from|during|when|whenever|while) (?P<head>(?!short\b|now\b|today\b|the future|future|me\b"
     r"|my (?:replies|answers))[^,]{2,60}), "
     r"|\b(?:on|for|in|at|during|when|while) (?P<tail>(?:my |the )?(?:long|short|work|business|internal|external|overnight"
     r"|international|domestic|week-?days?|"
     r"week-?ends?|winter|summer|mornings?|evenings?|night|nights|work|customers?|code|meetings?|holidays?|trips?|long-haul|hotels?"
     r"|travell?ing)\b[\w -]{0,30})"
+    r"|\b(?:for|on|in) (?:all )?(?:of )?(?:my|our) (?P<mine>(?:\w+ )?(?:flights?|trips|orders|bookings|reports?|invoices|e-?mails|documents"
+    r"|presentations|projects?|repos(?:itories)?|tickets))\b"
     r"|\b(?P<now>this week|this month|today only|this time)\b"
     r"|^(?:以后|今后|另外|好的，)?(?:我)?(?P<zh>工作日|周末|夏天|冬天|出差(?:时|的时候)?|旅游(?:时|的时候)?|订酒店|订机票|长途(?:航班"
     r"|飞行)|短途|这周|本周|这次|国内订单|海外订单|线上环境|测试环境"
@@ -153,10 +155,19 @@ _SCOPE = re.compile(
 )
 
 
-def scope_of(sentence: str) -> str:
+_FLIGHTS_ONLY = frozenset({"seat", "cabin class", "stopovers", "departure time"})
+"""Attributes of journeys: "for my flights" narrows nothing there, and must not part a changed mind from the older wish."""
+
+
+def scope_of(sentence: str, attribute: str = "") -> str:
     """Return under which condition a statement holds, in its own words, lower case; empty = always."""
+    scope = _told_scope(sentence)
+    return "" if attribute in _FLIGHTS_ONLY and re.fullmatch(r"(?:all )?(?:my )?(?:flights?|trips?|航班|机票)", scope) else scope
+
+
+def _told_scope(sentence: str) -> str:
     match = _SCOPE.search(sentence)
     if not match:
         return ""
-    scope = next(group for group in (match["head"], match["tail"], match["now"], match["zh"]) if group)
+    scope = next(group for group in (match["head"], match["tail"], match["mine"], match["now"], match["zh"]) if group)
     return re.sub(r"(?i)^(?:my|the|our)\s+|\s+(?:i|please|and|but|only)\b.*$|(?:时|的时候)$", "", scope.strip()).lower()[:120]

@@ -12,6 +12,7 @@ from hindwise.model.turn import Origin
 from hindwise.reflect import cues
 from hindwise.reflect.attributes import LISTED, VALUES_ZH
 from hindwise.reflect.slots import Slot, scope_of, slot_of, unique_attribute
+from hindwise.reflect.tidy import clause, not_when_of, one_liner
 from hindwise.reflect.transcript import Language
 from hindwise.safety.origin import looks_injected, trust_of
 from hindwise.text.clean import one_line, truncate
@@ -145,57 +146,11 @@ def _parts(sentence: str) -> list[str]:
 
 # --- as drafts ------------------------------------------------------------------------------------------------------------------------
 
-_THIRD_EN: tuple[tuple[str, str], ...] = (
-    (r"\bI(?:'m| am)\b", "the user is"),
-    (r"\bI(?:'ve| have) (?=\w+(?:ed|ne|en)\b)", "the user has "),
-    (r"\bI(?:'d| would)\b", "the user would"),
-    (r"\bI(?:'ll| will)\b", "the user will"),
-    (r"\bI (?:don't|do not)\b", "the user does not"),
-    (r"\bI can'?t\b", "the user cannot"),
-    (r"\bI have\b", "the user has"),
-    (
-        r"\bI ((?:no longer |never |always |now |also |really |usually |still |only |strongly )*)"
-        r"(prefer|like|love|live|work|hate|enjoy|drink"
-        r"|eat|use|want|need|speak|take|fly|own|run|manage|lead|dislike|pay|get|sit|travel|book|order|appreciate)\b",
-        r"the user \1\2s",
-    ),
-    (r"\bI\b", "the user"),
-    (r"\bmyself\b", "the user"),
-    (r"\bme\b", "the user"),
-    (r"\bmy\b", "the user's"),
-    (r"\bmine\b", "the user's"),
-)  # fmt: skip
-
-
-_TURN_OF_MIND = re.compile(
-    r"(?i)^\W*(?:(?:no|well|actually|sorry|wait|ok(?:ay)?)\b[,.! ]+)*(?:i(?:'ve| have)? changed my mind\b"
-    r"[^,.;:]{0,20}[,.;:]\s*(?:and |so )?)"
-    r"|^\W*(?:不对|不是|等等|好的|对)?[，,。]?\s*我?改(?:变)?主意了[，,。；]\s*"
-)
-
-
-def third_person(sentence: str, language: Language) -> str:
-    """Return the sentence about the user instead of by the user: a memory is read by somebody else."""
-    line = one_line(sentence).replace("’", "'")
-    text = _TURN_OF_MIND.sub("", line) or line
-    if language == "zh":
-        told = re.sub(r"我(?!们)", "用户", text.replace("我们", "用户方"))
-        return told if text == line or "用户" in told else f"用户要求：{told}"
-    if text != line and not re.search(r"\b(?:I|me|my)\b", text):
-        return f"The user wants {text[:1].lower()}{text[1:]}".replace(" please", "")
-    for first, third in _THIRD_EN:
-        text = re.sub(first, third, text, flags=re.IGNORECASE if first.startswith((r"\bm",)) else 0)
-    text = re.sub(
-        r"(?i)^(?:actually|yes|no|well|ok(?:ay)?|thanks|hi|hello|oh|and|by the way)\b[,!. ]+(?:(?:and )?by the way,? )?", "", text
-    )
-    return text[:1].upper() + text[1:]
-
 
 def _value(slot: Slot, sentence: str, language: Language) -> str:
     if slot.value:
         return VALUES_ZH.get(slot.value, slot.value) if language == "zh" else slot.value
-    text = third_person(sentence, language).rstrip(".。!！")
-    return truncate(text, 300)
+    return truncate(clause(sentence, language), 300)
 
 
 def draft_of(statement: Statement, language: Language, origin: Origin) -> Draft:
@@ -203,10 +158,11 @@ def draft_of(statement: Statement, language: Language, origin: Origin) -> Draft:
     slot = slot_of(statement.sentence)
     return Draft(
         kind=statement.kind,
-        conclusion=truncate(third_person(statement.sentence, language), MAX_CONCLUSION_CHARS),
+        conclusion=one_liner(statement.sentence, language, slot),
+        not_when=not_when_of(statement.sentence),
         subject=slot.subject,
         attribute=truncate(slot.attribute, 200),
-        scope=scope_of(statement.sentence),
+        scope=scope_of(statement.sentence, slot.attribute),
         value=_value(slot, statement.sentence, language),
         language=language,
         importance=_IMPORTANCE[statement.kind],
@@ -245,9 +201,9 @@ def classify_statement(text: str, origin: Origin = Origin.USER) -> Draft:
         shared = is_one and slot.attribute in LISTED and (slot.value or _OF_ONESELF.search(asked)) and not _no_statement(asked)
         slot = slot if shared and not _QUESTION.search(asked) else Slot("user", unique_attribute(line), "")
         kind = kind or Kind.FACT
-        scope = scope_of(asked) if shared else ""
+        scope = scope_of(asked, slot.attribute) if shared else ""
     else:
-        slot, scope = slot_of(asked), scope_of(asked)
+        slot, scope = slot_of(asked), scope_of(asked, slot_of(asked).attribute)
     return Draft(
         kind=kind,
         conclusion=truncate(line, MAX_CONCLUSION_CHARS),

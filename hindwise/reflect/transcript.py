@@ -12,16 +12,23 @@ from typing import Any, Literal
 from hindwise.model.episode import Episode
 from hindwise.model.turn import Turn
 from hindwise.text.language import language_of
+from hindwise.text.task_key import BRIEF_MARKER, without_briefs
+
+__all__ = [
+    "BRIEF_MARKER",
+    "Language",
+    "Step",
+    "call_names",
+    "changes_state",
+    "error_of",
+    "is_thought",
+    "language_of_episode",
+    "steps_of",
+    "user_turns",
+    "without_briefs",
+]
 
 Language = Literal["en", "zh"]
-
-BRIEF_MARKER = "[hindwise brief"
-"""Stands in the guide sentence of every brief. What follows it was told by us and is never learned from again."""
-
-_BRIEF_END = re.compile(r"\[/hindwise brief\]|\n[ \t]*\n(?![ \t]*(?:\[|-|•|\d+\.|【))")
-"""A brief ends at its end mark, or at an empty line that no heading or list item follows."""
-
-_SIMULATOR_MARK = re.compile(r"\s*###\w+###\s*")
 
 _ERROR_START = re.compile(
     r"(?i)\s*[\[(<\"'*]{0,3}(?:error|exception|traceback|failed|failure|fatal|invalid|denied|forbidden|not found|timeout|timed out"
@@ -56,16 +63,6 @@ class Step:
     def worked(self) -> bool:
         """An answer came and it was no error."""
         return self.result is not None and not self.error
-
-
-def without_briefs(text: str) -> str:
-    """Return `text` without the spans that an injected brief takes, and without a simulator's end mark."""
-    while BRIEF_MARKER in text:
-        marker = text.index(BRIEF_MARKER)
-        start = text.rfind("\n", 0, marker) + 1
-        end = _BRIEF_END.search(text, marker)
-        text = text[:start] + (text[end.end() :] if end else "")
-    return _SIMULATOR_MARK.sub(" ", text).strip() if "###" in text else text.strip()
 
 
 def user_turns(episode: Episode) -> Iterator[tuple[Turn, str]]:

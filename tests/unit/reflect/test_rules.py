@@ -83,7 +83,7 @@ def test_where_no_cause_is_visible_it_says_so() -> None:
     answer = reflect_by_rules(make_episode(turns=turns, outcome=make_outcome("failure")))
     (lesson,) = [d for d in answer.drafts if d.kind is Kind.LESSON]
     assert "cause-not-visible" in lesson.topics
-    assert "cause not visible" in lesson.conclusion
+    assert "the cause is not visible: confirm cabin economy" in lesson.conclusion
     assert "book_flight" in lesson.conclusion
     (event,) = [d for d in answer.drafts if d.kind is Kind.EVENT]
     assert "not visible" in event.retrospective.what_failed_and_why

@@ -6,7 +6,8 @@ import pytest
 
 from hindwise.model.memory import Kind
 from hindwise.model.turn import Origin
-from hindwise.reflect.statements import classify_statement, extract_statements, third_person
+from hindwise.reflect.statements import classify_statement, extract_statements
+from hindwise.reflect.tidy import clause
 from hindwise.text.language import language_of
 from tests.data import eval_data
 
@@ -97,8 +98,46 @@ def test_a_blank_note_is_refused_with_a_hint() -> None:
 
 
 def test_a_memory_speaks_about_the_user() -> None:
-    assert third_person("I prefer my coffee black.", "en") == "The user prefers the user's coffee black."
-    assert third_person("我喜欢喝可乐。", "zh") == "用户喜欢喝可乐。"
+    assert clause("I prefer my coffee black.", "en") == "Prefers their coffee black"
+    assert clause("我喜欢喝可乐。", "zh") == "喜欢喝可乐"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("From now on please give me concise answers.", "Wants concise answers"),
+        ("以后回答请简洁一点。", "希望回答简洁"),
+        ("I prefer aisle seats because of my back problem.", "Prefers aisle seats (back problem)"),
+        ("我改主意了，以后坐靠过道的，因为我腰不好。", "喜欢靠过道的座位（腰不好）"),
+        ("I changed my mind: from now on please book aisle seats, my back needs it.", "Prefers aisle seats (their back needs it)"),
+        ("我喜欢靠窗的座位。", "喜欢靠窗的座位"),
+        ("Actually, always reply in English.", "Wants answers in English"),
+        ("以后都用中文回复我。", "希望用中文回答"),
+        ("We moved to Porto last autumn and I work from home on Mondays.", "Moved to Porto last autumn and works from home on Mondays"),
+        ("对，另外我从今年起住在苏州。", "从今年起住在苏州"),
+        ("I prefer aisle seats, never the middle one.", "Prefers aisle seats, never the middle one"),
+        ("别再给我推荐香菜了，我受不了那个味道。", "别再推荐香菜了，受不了那个味道"),
+        ("Always give me prices without VAT, please.", "Always wants prices without VAT"),
+        ("不对，金额一律保留两位小数，下次也这样。", "金额一律保留两位小数"),
+        ("My daughter is called Mia.", "The user's daughter is called Mia"),
+        ("我们团队一共五个人。", "用户的团队一共五个人"),
+    ],
+)
+def test_a_statement_is_told_in_one_tidy_line(said: str, told: str) -> None:
+    (draft,) = extract_statements(said, language_of(said))
+    assert draft.conclusion == told
+
+
+def test_for_my_flights_narrows_a_payment_but_not_a_seat() -> None:
+    assert [d.scope for d in extract_statements("From now on use the company card for my flights.", "en")] == ["flights"]
+    assert [d.scope for d in extract_statements("For all my flights please book a window seat from now on.", "en")] == [""]
+
+
+def test_an_exception_is_kept_apart() -> None:
+    (en,) = extract_statements("Always pay with the company card unless the trip is private.", "en")
+    (zh,) = extract_statements("以后请不要打电话给我，除非情况紧急。", "zh")
+    assert en.not_when == "the trip is private"
+    assert zh.not_when == "情况紧急"
 
 
 @pytest.mark.eval_data

@@ -1,0 +1,145 @@
+"""What was asked: the request among greetings, wishes and feelings, in general words that fit a condition. English and Chinese."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from hindwise.model.episode import Episode
+from hindwise.model.memory import Kind
+from hindwise.reflect import cues, task_en, task_zh
+from hindwise.reflect.statements import kind_of, sentences_of
+from hindwise.reflect.task_en import Request
+from hindwise.reflect.transcript import Language, Step, call_names, user_turns
+from hindwise.safety.personal import find_personal, scrub
+from hindwise.text.clean import one_line, truncate
+
+MAX_FIRST_CHARS = 1_000
+"""Of a goal or first message: what is longer is material, not the request."""
+
+MAX_TURNS = 8
+MAX_SENTENCES = 40
+MAX_SENTENCE_CHARS = 400
+_LATER = 0.55
+"""What each later turn weighs less: a task is mostly told at the beginning, but seldom in a greeting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What was asked. `phrase` is general, short and holds nothing personal; empty where no request was found."""
+
+    phrase: str
+    asks: str
+    """How the condition goes on: `to` a verb, `about` a noun, `title` for a goal that is neither."""
+    specific: str
+    """The same with places and times: for what only the user reads."""
+    first: str
+    """The goal or the first request, word for word."""
+    requests: tuple[str, ...]
+    """Up to three requests in general words, the phrase's among them: the lesson's key besides its text."""
+    calls: tuple[str, ...] = ()
+    """The telling calls: they name the task where words do not."""
+
+    def asked(self, language: Language) -> str:
+        """The condition of a lesson: `asked to book a flight` / 「预订航班」, to stand between `When …,` / 「当…时，」."""
+        zh = language == "zh"
+        if not self.phrase:
+            return self._by_calls(language)
+        if self.asks == "title":
+            return f"处理“{self.phrase}”" if zh else f'working on "{self.phrase}"'
+        if self.asks == "to":
+            return self.phrase if zh else f"asked to {self.phrase}"
+        return f"被问到“{self.phrase}”" if zh else f"asked about {self.phrase}"
+
+    def _by_calls(self, language: Language) -> str:
+        if not self.calls:
+            return "仅以文字回答" if language == "zh" else "answering in words alone"
+        path, thing = " → ".join(dict.fromkeys(self.calls[-2:])), _thing(self.calls[-1])
+        if language == "zh":
+            return f"处理{'' if not thing.isascii() else ' '}{thing or '任务'}（{path}）"
+        return f"handling {thing or 'a task'} ({path})"
+
+    def title(self, language: Language, *, own: bool) -> str:
+        """The task at the head of an event: `Book a flight` / 「预订航班」; `own`: with places and times, for the user alone."""
+        if not self.phrase:
+            text = self._by_calls(language)
+        else:
+            text = (self.specific if own else self.phrase) or self.phrase
+            text = f"{'关于' if language == 'zh' else 'question about '}{text}" if self.asks == "about" else text
+        return text[:1].upper() + text[1:]
+
+
+def _thing(name: str) -> str:
+    """What a call is about, from its name without the verb: `cancel_reservation` → `reservation`; 「提交申请」→「申请」."""
+    last = re.split(r"\.|__", name)[-1]
+    if not last.isascii():
+        return re.sub(rf"^(?:{task_zh.VERBS})(?=.{{2}})", "", last)[:12]
+    words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", last)]
+    return " ".join(words[1:4]) if len(words) > 1 else ""
+
+
+def task_of(episode: Episode, names: Collection[str], language: Language, steps: Sequence[Step] = ()) -> Task:
+    """Read the task: the goal where the caller gave one, else the user's requests, the one that says most, sooner before later."""
+    said = [words for _, words in user_turns(episode)][:MAX_TURNS]
+    found = list(_requests(episode.goal, said, names, language))
+    ranked = sorted(found, key=lambda pair: -pair[1].weight)
+    last = max((place for place, step in enumerate(steps) if step.changes and step.worked), default=len(steps) - 1)
+    calls = tuple(call_names(steps[: last + 1])[-4:])
+    first = truncate(one_line(episode.goal) or _first_words(said), MAX_FIRST_CHARS)
+    if not ranked:
+        title = _title(episode.goal, names, language)
+        return Task(title, "title" if title else "", title, first, (title,) if title else (), calls)
+    best = ranked[0][1]
+    phrases = tuple(dict.fromkeys(request.phrase for _, request in ranked))
+    asks = best.asks
+    return Task(best.phrase, asks, best.specific, first or ranked[0][0], phrases[:3], calls)
+
+
+def _requests(goal: str, said: Sequence[str], names: Collection[str], language: Language) -> Iterator[tuple[str, Request]]:
+    """Sentences with what they ask for; those of the goal weigh most, those of later turns less."""
+    read = task_zh.request_of if language == "zh" else task_en.request_of
+    sources = [(-2, goal)] if goal else []
+    sources += list(enumerate(said))
+    count = 0
+    for place, text in sources:
+        for number, sentence in enumerate(sentences_of(text[:4_000])):
+            count += 1
+            if count > MAX_SENTENCES:
+                return
+            if not _may_ask(sentence):
+                continue
+            request = read(_impersonal(sentence[:MAX_SENTENCE_CHARS], names))
+            if request and (phrase := _checked(request.phrase, names, language)):
+                weight = request.weight - _LATER * place - 0.1 * min(number, 5) + (5 if place < 0 else 0)
+                yield one_line(sentence), request._replace(phrase=phrase, weight=weight)
+
+
+def _may_ask(sentence: str) -> bool:
+    """What the user is, prefers or orders for good is no request of this task; nor is a supposition or a thank-you."""
+    if cues.is_filler(sentence) or (cues.THANKS.search(sentence) and len(sentence) < 40):
+        return False
+    return kind_of(sentence[:MAX_SENTENCE_CHARS]) not in (Kind.INSTRUCTION, Kind.PREFERENCE, Kind.FACT)
+
+
+def _impersonal(sentence: str, names: Collection[str]) -> str:
+    text = one_line(sentence)
+    for span in reversed(find_personal(text, names=names)):
+        text = text[: span.start] + "…" + text[span.end :]
+    return text
+
+
+def _checked(phrase: str, names: Collection[str], language: Language) -> str:
+    """The phrase, or nothing where it still names somebody."""
+    return phrase if scrub(phrase, names=names, language=language) == phrase and "…" not in phrase else ""
+
+
+def _first_words(said: Sequence[str]) -> str:
+    return next((one_line(words) for words in said if not cues.is_filler(words)), one_line(said[0]) if said else "")
+
+
+def _title(goal: str, names: Collection[str], language: Language) -> str:
+    """A goal that is no sentence with a verb, as the caller named it: whole, or its first clause."""
+    text = _impersonal(goal, names).strip(" .。!！?？")
+    limit = task_zh.MAX_CHARS if language == "zh" else task_en.MAX_CHARS
+    if len(text) > limit:
+        text = re.split(r"[,;:，。；：]|\s[-–—]\s", text)[0].strip()
+    return _checked(text, names, language) if 0 < len(text) <= limit else ""
