@@ -22,6 +22,8 @@ async def credit(engine: Engine, message: StepInput) -> CreditResult:
             run_id=episode.run_id,
             recall_ids=episode.recall_ids,
             user_id=episode.user_id,
+            after=episodes.recorded_before(conn, episode),
+            until=episode.recorded_at,
         )
         counted = recalls.credit_use(conn, row.tenant_id, episode.id, sorted(told), episode.outcome_status, now)
         return CreditResult(credited=counted)

@@ -166,6 +166,17 @@ def find_ids(conn: Connection, tenant_id: str, *, run_id: str = "", session_id: 
     return list(conn.execute(query.order_by(episodes.c.ended_at.desc()).limit(50)).scalars())
 
 
+def recorded_before(conn: Connection, row: Row[Any]) -> datetime | None:
+    """When the session's task before this one was recorded; None for the first, and for whole runs."""
+    if not row.session_id:
+        return None
+    query = select(func.max(episodes.c.recorded_at)).where(
+        episodes.c.tenant_id == row.tenant_id, episodes.c.session_id == row.session_id, episodes.c.last_seq < row.first_seq
+    )
+    found: datetime | None = conn.execute(query).scalar_one()
+    return found
+
+
 def earlier_of_task(conn: Connection, episode: Episode, task_key: str, limit: int = 6) -> tuple[Episode, ...]:
     """Return earlier episodes of the same generalised task in the same spaces, with turns, the opposite outcome first.
 

@@ -1,5 +1,6 @@
 """Bringing the ledger to today's shape: safe when several processes start at once, all or nothing."""
 
+import threading
 from pathlib import Path
 
 from alembic import command
@@ -10,6 +11,8 @@ from hindwise.ledger.engine import Ledger
 
 _LOCK = 7_240_119
 """Postgres advisory lock of migrations; on SQLite BEGIN IMMEDIATE is the lock."""
+_ONE_AT_A_TIME = threading.Lock()
+"""Alembic's `context` is one per process."""
 
 
 def config(conn: Connection) -> Config:
@@ -23,7 +26,8 @@ def config(conn: Connection) -> Config:
 def _upgrade(conn: Connection) -> None:
     if conn.dialect.name == "postgresql":
         conn.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    command.upgrade(config(conn), "head")
+    with _ONE_AT_A_TIME:
+        command.upgrade(config(conn), "head")
 
 
 async def migrate(ledger: Ledger) -> None:

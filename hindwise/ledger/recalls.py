@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select, update
 
 from hindwise.errors import NotFound
 from hindwise.ledger.engine import insert_new
@@ -26,11 +26,28 @@ def row_of(conn: Connection, tenant_id: str, recall_id: str) -> Row[Any]:
     return row
 
 
-def told_to_task(conn: Connection, tenant_id: str, *, session_id: str, run_id: str, recall_ids: Sequence[str], user_id: str) -> set[str]:
-    """Return the ids of memories that the brief of one task held: joined by session, run or named recall, same user."""
+def told_to_task(
+    conn: Connection,
+    tenant_id: str,
+    *,
+    session_id: str,
+    run_id: str,
+    recall_ids: Sequence[str],
+    user_id: str,
+    after: datetime | None = None,
+    until: datetime | None = None,
+) -> set[str]:
+    """Return the ids of memories that the brief of one task held: joined by session, run or named recall, same user.
+
+    after, until: when the session's task before this one ended, and when this one did; a session has many tasks, and each
+    brief belongs to the first that ended after it. Named recalls and runs need no such bound.
+    """
     joins: list[ColumnElement[bool]] = [recalls.c.id.in_(list(recall_ids))] if recall_ids else []
     if session_id:
-        joins.append(recalls.c.session_id == session_id)
+        within = [recalls.c.session_id == session_id]
+        within += [recalls.c.at > after] if after is not None else []
+        within += [recalls.c.at <= until] if until is not None else []
+        joins.append(and_(*within))
     if run_id:
         joins.append(recalls.c.run_id == run_id)
     if not joins:
