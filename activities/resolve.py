@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import structlog
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from hindwise.engine import Engine
 from hindwise.errors import HindwiseError, NotFound
@@ -15,9 +15,11 @@ from hindwise.index.projection import embed_documents
 from hindwise.ledger import episodes, intake, memories, reflections, spaces
 from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
+from hindwise.model.episode import Episode, OutcomeSource
 from hindwise.model.memory import Draft, Kind
 from hindwise.model.reflection import Decision, Rejected, Usage
 from hindwise.model.space import agent_space, user_space
+from hindwise.safety.quoting import unquoted
 from workflows.contracts import ResolveInput, ResolveResult
 
 _EMBED_S = 20.0
@@ -36,20 +38,32 @@ async def resolve(engine: Engine, message: ResolveInput) -> ResolveResult:
     attempt = next((attempt for attempt in found if attempt.number == message.attempt), None)
     if attempt is None:
         raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")
-    episode = await engine.ledger.read(lambda conn: episodes.row_of(conn, row.tenant_id, row.episode_id))
-    placements = _placements(attempt, episode, lessons_to_agent=engine.settings.lessons == "agent")
+    episode = await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id))
+    placements = await asyncio.to_thread(_placements, attempt, episode, lessons_to_agent=engine.settings.lessons == "agent")
     await _embed_ahead(engine, row.tenant_id, placements)
     usage = _usage(found)
     now = engine.clock.now()
     return await engine.ledger.write(lambda conn: _settle(conn, engine, message, attempt, placements, usage, now))
 
 
-def _placements(attempt: Attempt, episode: Row, *, lessons_to_agent: bool) -> list[Placement]:  # type: ignore[type-arg]
+def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -> list[Placement]:
     """Lessons of an episode that names an agent go to all who use that agent; everything else stays with the user."""
     own = user_space(episode.user_id) if episode.user_id else agent_space(episode.agent_id)
     shared = agent_space(episode.agent_id) if episode.agent_id and lessons_to_agent else own
     accepted = [(int(ordinal), Draft(**draft)) for ordinal, draft in (attempt.grounded or {}).get("accepted", [])]
-    return [Placement(ordinal, draft, shared if draft.kind is Kind.LESSON else own) for ordinal, draft in accepted]
+    said = _said(episode)
+    return [
+        Placement(ordinal, unquoted(draft, said) if shared != own else draft, shared)
+        if draft.kind is Kind.LESSON
+        else Placement(ordinal, draft, own)
+        for ordinal, draft in accepted
+    ]
+
+
+def _said(episode: Episode) -> list[str]:
+    """The user's own words: what a lesson that others may read does not repeat."""
+    note = episode.outcome.note if episode.outcome.source is OutcomeSource.USER else ""
+    return [text for text in (episode.goal, note, *(turn.content for turn in episode.turns if turn.role == "user")) if text]
 
 
 async def _embed_ahead(engine: Engine, tenant_id: str, placements: Sequence[Placement]) -> None:
