@@ -72,7 +72,7 @@ CHANGE = re.compile(
 STANDING = re.compile(
     r"(?i)\bfrom now on\b|\bfrom today\b|\bgoing forward\b|\bhenceforth\b|\bin (?:the )?future\b|\bby default\b|\bnext time\b"
     r"|\bevery time\b|\bwhenever\b"
-    r"|^\W*(?:and |also |so |but )?(?:please )?(?:always|never)\b(?! mind)|[,;:] ?(?:so )?(?:please )?(?:always|never) \w+"
+    r"|^\W*(?:and |also |so |but )?(?:please )?(?:always|never)\b(?! mind)|[,;:] ?(?:so )?(?:please )?(?:always|never) (?!mind\b)\w+"
     r"|\bplease (?:always|never|remember|stop)\b"
     r"|\byou (?:should|must|can) (?:always|never)\b|\b(?:don'?t|do not) ever\b|\bi (?:want|need) you to (?:always|never)\b"
     r"|^\W*remember\b(?! when)"

@@ -4,6 +4,7 @@ Reads in this order: how it ended, what went wrong and right in the calls, what 
 `rules_outcome`, `contrast`, `statements`. At most 3 lessons and 8 statements, the most telling first.
 """
 
+import re
 from collections.abc import Sequence
 
 from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
@@ -16,11 +17,11 @@ from hindwise.reflect.contrast import contrast
 from hindwise.reflect.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
 from hindwise.reflect.gate import keep, worth_reflecting
 from hindwise.reflect.rules_calls import dead_ends, loops, never_overcome, recoveries, strategy
-from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_over, lessons_of_note
+from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_over, lessons_of_note, verdict_of
 from hindwise.reflect.statements import draft_of, sentences_of, statements_of
 from hindwise.reflect.transcript import call_names, user_turns
 from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
-from hindwise.reflect.wording import chain, error_variants, fitting, general_error
+from hindwise.reflect.wording import chain, error_variants, fitting, general_error, variants
 from hindwise.safety.origin import trust_of
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.language import language_of
@@ -94,7 +95,10 @@ def _event(run: Read, lessons: Sequence[Draft]) -> Draft:
     note = one_line(outcome.note)
     failing = never_overcome(run.steps)
     why = note or (general_error(failing[-1].error, run.names, run.language) if failing else "")
-    told = general_error(why, frozenset(), run.language) if why and run.failed else ""
+    if not verdict_of(note).is_empty():
+        told = note if run.failed else ""
+    else:
+        told = general_error(why, frozenset(), run.language) if why and run.failed else ""
     next_time = next((d.retrospective.next_time for d in lessons if d.retrospective.next_time), "")
     origin = {OutcomeSource.USER: Origin.USER, OutcomeSource.ENV: Origin.SYSTEM}.get(outcome.source, Origin.AGENT)
     hidden = run.failed and not why and any("cause-not-visible" in d.topics for d in lessons)
@@ -127,10 +131,20 @@ def _event_line(run: Read, why: str) -> str:
     """`Fix the build: failed — zlib.h is missing` / 「修复构建：失败，缺少 zlib.h」."""
     private = run.episode.user_id != ""
     titles = dict.fromkeys((run.task.title(run.language, own=private), run.task.title(run.language, own=False)))
-    causes = error_variants(why) if why else ("",)
+    causes = _cause_variants(run, why)
     if run.language == "zh":
         return fitting([f"{title}：{run.how}{'，' if cause else ''}{cause}" for cause in causes for title in titles])
     return fitting([f"{title}: {run.how}{' — ' if cause else ''}{cause}" for cause in causes for title in titles])
+
+
+def _cause_variants(run: Read, why: str) -> tuple[str, ...]:
+    """The cause in full, then with fewer details: a verdict without its arguments, then its first part alone."""
+    if not why:
+        return ("",)
+    if verdict_of(run.episode.outcome.note).is_empty():
+        return error_variants(why)
+    plain = re.sub(r"\s*[(（][^)）]*[)）]", "", why)
+    return variants((why, plain, re.split(r"[;；]", plain)[0]))
 
 
 def _event_evidence(run: Read) -> tuple[Evidence, ...]:

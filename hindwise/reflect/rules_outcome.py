@@ -130,7 +130,7 @@ def _lines(run: Read, verdict: Verdict, actions: Sequence[tuple[str, ...]]) -> l
     lines: list[tuple[tuple[str, ...], str]] = []
     if calls:
         why = (
-            run.say("without it the run failed", "否则任务失败")
+            run.say("without it the run failed", "缺少该调用导致任务失败")
             if verdict.missing
             else run.say("that call made the run fail", "该调用导致任务失败")
         )
@@ -162,11 +162,12 @@ def _lesson_of_words(run: Read, note: str) -> list[Draft]:
         return []
     step = failing[-1] if failing else None
     told = error_variants(cause)
-    if step:
-        action: tuple[str, ...] = (run.say(f"check before {step.name} that this cannot happen", f"先确认条件再执行“{step.name}”"),)
-        because: tuple[str, ...] = tuple(run.say(f'it failed with "{t}"', f"曾因“{t}”而失败") for t in told)
+    if step and run.language == "zh":
+        action: tuple[str, ...] = (f"先确认条件再执行“{step.name}”",)
+        because: tuple[str, ...] = tuple(f"曾因“{t}”而失败" for t in told)
     else:
-        action = tuple(run.say(f'rule out "{t}" first', f"先排除“{t}”") for t in told)
+        before = f" before {step.name}" if step else ""
+        action = tuple(run.say(f'rule out "{t}"{before or " first"}', f"先排除“{t}”") for t in told)
         because = (run.say("a run failed by it", "曾因此失败"),)
     evidences = of_step(run.episode, step) if step else tuple(_naming(run, note) or _last_words(run))
     return [
@@ -249,16 +250,20 @@ def cause_not_visible(run: Read) -> Draft | None:
         did = [run.say(f"only called {last_of(names, n)}", f"只调用了 {last_of(names, n)}、未做修改的任务") for n in (3, 2, 1)]
         advice = [run.say("ask first which change is wanted", "先问清需要的改动"), run.say("ask what is wanted", "先问清需求")]
     else:
-        did = [run.say("only answered, without any call,", "只作回答、没有任何调用的任务")]
+        did = [run.say("only answered, without any call,", "只作回答、没有任何调用的任务"), run.say("only answered", "只作回答的任务")]
         advice = [run.say("check the facts before answering", "回答前先核实事实")]
     frame = run.say("When {}, a run that {} {}; the cause is not visible: {}.", "当{}时，{}{}了，原因不可见：{}。")
+    bare = run.say(
+        f"When {run.asked}, check the facts first: such a run {run.how}, and the cause is not visible.",
+        f"当{run.asked}时，先核实事实：这样的一次任务{run.how}了，原因不可见。",
+    )
     asked = f" {run.asked}" if run.language == "zh" and run.asked[:1].isascii() else run.asked
     how = run.how if run.language == "en" or run.how != "部分成功" else "只部分成功"
     key = run.decisive or run.steps[-1:]
     return lesson(
         run,
         LessonType.PITFALL,
-        fitting([frame.format(asked, d, how, a) for d in did for a in advice]),
+        fitting([frame.format(asked, d, how, a) for d in did for a in advice]) if run.task.phrase or run.steps else bare,
         evidences=[e for s in key[-3:] for e in of_step(run.episode, s)[:1]] or _last_words(run),
         tools=decisive or call_names(run.steps)[-2:],
         failed=run.say("the cause is not visible in the transcript", "对话中看不出原因"),

@@ -106,13 +106,15 @@ def kind_of(sentence: str) -> Kind | None:
     rules = (
         (Kind.TODO, cues.UNFINISHED.search(bare) and not cues.STANDING.search(bare)),
         (Kind.PREFERENCE, known and not _FACT.search(bare)),  # "aisle seats from now on": a known attribute changes its value
-        (Kind.INSTRUCTION, cues.STANDING.search(bare)),
+        (Kind.INSTRUCTION, cues.STANDING.search(bare) and not _PROMISE.search(bare)),
         (Kind.PREFERENCE, _PREFERENCE.search(bare) and not _only_now(bare)),
         (Kind.FACT, _FACT.search(bare) and not _TASK_BOUND.search(bare)),
     )
     return next((kind for kind, holds in rules if holds), None)
 
 
+_PROMISE = re.compile(r"(?i)\bi(?:'ll| will) (?:make sure|try|remember|have|be|do|check|look|bring|keep)\b|我(?:下次|以后)?会")
+"""What the user will do is no order to the agent."""
 _WOULD = re.compile(r"(?i)\b(?:'d|would) (?:really |much )?(?:prefer|rather|love)\b")
 
 

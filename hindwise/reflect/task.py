@@ -38,6 +38,8 @@ class Task:
     """Up to three requests in general words, the phrase's among them: the lesson's key besides its text."""
     calls: tuple[str, ...] = ()
     """The telling calls: they name the task where words do not."""
+    hooked: bool = False
+    """It was the run of a workflow, told by a hook."""
 
     def asked(self, language: Language) -> str:
         """The condition of a lesson: `asked to book a flight` / 「预订航班」, to stand between `When …,` / 「当…时，」."""
@@ -52,7 +54,9 @@ class Task:
 
     def _by_calls(self, language: Language) -> str:
         if not self.calls:
-            return "仅以文字回答" if language == "zh" else "answering in words alone"
+            if self.hooked:
+                return "运行此工作流" if language == "zh" else "running this workflow"
+            return "未用工具作答" if language == "zh" else "answering without any tool"
         path, thing = " → ".join(dict.fromkeys(self.calls[-2:])), _thing(self.calls[-1])
         if language == "zh":
             return f"处理{'' if not thing.isascii() else ' '}{thing or '任务'}（{path}）"
@@ -62,6 +66,8 @@ class Task:
         """The task at the head of an event: `Book a flight` / 「预订航班」; `own`: with places and times, for the user alone."""
         if not self.phrase:
             text = self._by_calls(language)
+            if not self.calls:
+                text = ("工作流运行" if language == "zh" else "workflow run") if self.hooked else "答复" if language == "zh" else "answer"
         else:
             text = (self.specific if own else self.phrase) or self.phrase
             text = f"{'关于' if language == 'zh' else 'question about '}{text}" if self.asks == "about" else text
@@ -83,15 +89,16 @@ def task_of(episode: Episode, names: Collection[str], language: Language, steps:
     found = list(_requests(episode.goal, said, names, language))
     ranked = sorted(found, key=lambda pair: -pair[1].weight)
     last = max((place for place, step in enumerate(steps) if step.changes and step.worked), default=len(steps) - 1)
+    hooked = episode.source not in ("api", "cli")
     calls = tuple(call_names(steps[: last + 1])[-4:])
     first = truncate(one_line(episode.goal) or _first_words(said), MAX_FIRST_CHARS)
     if not ranked:
         title = _title(episode.goal, names, language)
-        return Task(title, "title" if title else "", title, first, (title,) if title else (), calls)
+        return Task(title, "title" if title else "", title, first, (title,) if title else (), calls, hooked)
     best = ranked[0][1]
     phrases = tuple(dict.fromkeys(request.phrase for _, request in ranked))
     asks = best.asks
-    return Task(best.phrase, asks, best.specific, first or ranked[0][0], phrases[:3], calls)
+    return Task(best.phrase, asks, best.specific, first or ranked[0][0], phrases[:3], calls, hooked)
 
 
 def _requests(goal: str, said: Sequence[str], names: Collection[str], language: Language) -> Iterator[tuple[str, Request]]:
@@ -115,7 +122,8 @@ def _requests(goal: str, said: Sequence[str], names: Collection[str], language: 
 
 def _may_ask(sentence: str) -> bool:
     """What the user is, prefers or orders for good is no request of this task; nor is a supposition or a thank-you."""
-    if cues.is_filler(sentence) or (cues.THANKS.search(sentence) and len(sentence) < 40):
+    thanks = cues.THANKS.search(sentence[:40])
+    if cues.is_filler(sentence) or (thanks and thanks.start() < 3 and len(sentence) < 40):
         return False
     return kind_of(sentence[:MAX_SENTENCE_CHARS]) not in (Kind.INSTRUCTION, Kind.PREFERENCE, Kind.FACT)
 
@@ -133,7 +141,10 @@ def _checked(phrase: str, names: Collection[str], language: Language) -> str:
 
 
 def _first_words(said: Sequence[str]) -> str:
-    return next((one_line(words) for words in said if not cues.is_filler(words)), one_line(said[0]) if said else "")
+    """The first message that is more than a filler, without standing orders where it asks for something besides."""
+    first = next((words for words in said if not cues.is_filler(words)), said[0] if said else "")
+    asking = [s for s in sentences_of(first[:4_000])[:MAX_SENTENCES] if _may_ask(s)] if len(first) <= 4_000 else []
+    return one_line(" ".join(asking) or first)
 
 
 def _title(goal: str, names: Collection[str], language: Language) -> str:

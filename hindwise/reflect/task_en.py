@@ -118,7 +118,7 @@ _TIME = re.compile(
 )
 _FILLING = re.compile(
     r"(?i)\b(?:either|upcoming|recent|most recent|current|existing|own|entire|whole|particular|certain|really|actually|just|very|some more"
-    r"|simply|quickly|kindly|please|urgently|latest|a little|specific|possible)\s+"
+    r"|attached|simply|quickly|kindly|please|urgently|latest|a little|specific|possible)\s+"
 )
 _OWNER = re.compile(r"(?i)\b(?:my|our|your|his|her|their)\b")
 
@@ -175,7 +175,7 @@ def _by_noun(text: str) -> Request | None:
         return Request(f"the number of {match['thing'].lower()}", f"the number of {match['thing'].lower()}", "about", 1.8)
     if match := _TROUBLE.search(text):
         thing = _FILLING.sub("", f"{match['thing'].strip()} ").strip().lower()
-        phrase = f"a {match['state'].lower()} {thing}" if not thing.endswith("s") else f"{match['state'].lower()} {thing}"
+        phrase = f"the {match['state'].lower()} {thing}"
         return Request(phrase, phrase, "about", 1.2) if len(phrase) <= MAX_CHARS and not _NO_CORE.search(phrase) else None
     return None
 
@@ -183,6 +183,11 @@ def _by_noun(text: str) -> Request | None:
 def _made(verb: str, rest: str) -> Request | None:
     """A request of verb and what follows it, where that is an object that says something."""
     rest = re.sub(r"(?i)^\s+(?:me|us)\s+(?=the\b|an?\b|my\b|our\b|some\b|all\b)", " ", rest)
+    asked = re.match(r"(?i)\s+(?:me |us |out )?(?P<clause>(?:where|why|how|what|whether|which|who)\s[^.,;!?…]{4,40})", rest)
+    if asked and verb in _WEAK and not re.search(r"(?i)\b(?:i|my|we|our|you|it|this|that|can|could|going on)\b", asked["clause"]):
+        phrase = f"{verb} {asked['clause'].strip()}"
+        if len(phrase) <= MAX_CHARS and len(asked[0]) + 1 >= len(rest.rstrip(".!? ")):
+            return Request(phrase, phrase, "to", 2.5)
     if changes := _CHANGES_TO.match(f"{verb}{rest}"):
         verb, rest = "change", f" {changes['rest']}"
     particle = re.match(r"(?i)\s+(?:up|out|off|back|down|over|in|on|through|with|for|to|into|about|at)\b(?!\s*[,.;!?]|$)", rest)
@@ -212,24 +217,26 @@ def _object(rest: str, *, room: int = 0) -> tuple[str, str]:
         return "", ""
     core = re.sub(r"\s+\d+$|^\d+\s+", "", core)
     if room + len(core) > MAX_CHARS:
-        words = core.split()
+        short = core[: max(0, MAX_CHARS - room)].rsplit(" of ", 1)
+        words = short[0].split() if len(short) > 1 else core.split()
         while words and room + len(" ".join(words)) > MAX_CHARS:
             words.pop()
         core = " ".join(words)
         chunks = chunks[:1]
     specific = core
-    extended = False
+    extended, fits = False, True
     for part in chunks[1:]:
         chunk = _OPEN_END.sub("", part)
         if _UNDER_IT.fullmatch(chunk):
             continue
         if "…" in chunk or _NO_CORE.search(chunk) or len(chunk.split()) < 2:
             break
-        if room + len(specific) + len(chunk) < MAX_SPECIFIC_CHARS:
-            specific += f" {chunk}"
         joins = re.match(r"(?i)and\s+(?P<verb>\S+)(?P<more>.*)|or\b", chunk)
         if joins and (not joins["verb"] or (joins["verb"].lower() in (*_STRONG, *_WEAK) and len(joins["more"].split()) < 2)):
             break
+        fits = fits and room + len(specific) + len(chunk) < MAX_SPECIFIC_CHARS
+        if fits and (_PARTICULAR.search(chunk) or not _TIME.search(chunk)):
+            specific += f" {chunk}"
         clean = not _PARTICULAR.search(chunk) and not _TIME.search(chunk)
         if clean and not extended and room + len(core) + 1 + len(chunk) <= MAX_CHARS:
             core, extended = f"{core} {chunk}", True

@@ -46,7 +46,8 @@ _REASON_ZH = re.compile(
 # --- openings that are no part of a statement -----------------------------------------------------------------------------------------
 
 _OPENING = re.compile(
-    r"(?i)^\W*(?:(?:(?:no|yes|well|actually|sorry|wait|ok(?:ay)?|also|and|so|but|oh|hi|hello|hey|thanks|thank you|by the way|btw|fyi"
+    r"(?i)^\W*(?:(?:(?:no|yes|sure|certainly|of course|got it|alright|great|perfect|well|actually|sorry|wait|ok(?:ay)?|also|and|so|but|oh"
+    r"|hi|hello|hey|thanks|thank you|by the way|btw|fyi"
     r"|honestly|in fact|please|kindly|not like that|on second thou?ghts?|correction|just so you know|for the record"
     r"|(?:please )?(?:remember|note|keep in mind)(?: that)?|from (?:now|today) on|from today|going forward|in (?:the )?future"
     r"|next time|henceforth|i think|i guess|i suppose|i believe|maybe|i(?:'ve| have)? changed my mind"

@@ -137,8 +137,12 @@ def general_error(error: str, names: Collection[str], language: Language) -> str
     text = one_line(error)
     for span in reversed(find_personal(text, names=names)):
         text = text[: span.start] + "…" + text[span.end :]
+    # It is told between quotation marks: its own become single ones.
+    text = text.replace('"', "'").replace("“", "‘").replace("”", "’")
     is_chinese = any("\u4e00" <= c <= "\u9fff" for c in text)
     text = _FREE_NUMBER.sub("" if is_chinese else "…", text)
+    text = re.sub(r"^(?:[\u4e00-\u9fff]{0,4}失败|错误|报错)\s*[:：]\s*(?=\S{4})", "", text)
+    text = re.sub(r"(?i)^(?:fatal |runtime |internal )*(?:error|exception|failure)\s*[:：]\s*(?=\S{4})", "", text)
     clauses = re.split(r"(?<=[,;])\s+|(?<=[.])\s+(?=[A-Z])", text)
     clear = [clause for clause in clauses if "…" not in clause]
     if clear and clear[0] == clauses[0]:
@@ -150,7 +154,11 @@ def general_error(error: str, names: Collection[str], language: Language) -> str
 
 
 def error_variants(told: str) -> tuple[str, ...]:
-    """The error in full, then its first clause, then its first words."""
-    clause = re.split(r"[,;:，；：。(（]\s?|\. ", told)[0].strip()
+    """The error in full, then what stands behind its colon (mostly the cause), then its first clause, then its first words."""
+    clause = re.split(r"[,;，；。(（]\s?|\. ", told)[0].strip()
+    head = re.split(r"[:：]\s", clause)[0]
+    clause = head if len(head.split()) >= 3 else clause
     clause = clause if len(clause) >= 6 else told
-    return variants((told, whole(clause, 60).rstrip("."), whole(clause, 40).rstrip(".")))
+    tail = re.split(r"[:：]\s", told)[-1].strip()
+    tails = (tail,) if 8 <= len(tail) < len(told) else ()
+    return variants((told, *tails, whole(clause, 60).rstrip("."), whole(clause, 40).rstrip(".")))

@@ -22,7 +22,7 @@ from tests.build import make_call, make_episode, make_outcome, make_turn, make_t
         ("Could you write a python script that renames all files?", "write a python script"),
         ("Please create a shipping label for a parcel to Norway", "create a shipping label for a parcel"),
         ("How do I reset my password?", "reset the password"),
-        ("My flight has been delayed again, and it's just unacceptable!", "a delayed flight"),
+        ("My flight has been delayed again, and it's just unacceptable!", "the delayed flight"),
         ("How many suitcases can I take?", "the number of suitcases"),
     ],
 )
