@@ -17,10 +17,11 @@ from hindwise.reflect.contrast import contrast
 from hindwise.reflect.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
 from hindwise.reflect.gate import keep, worth_reflecting
 from hindwise.reflect.rules_calls import dead_ends, loops, never_overcome, recoveries, strategy
-from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_over, lessons_of_note, verdict_of
+from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_over, lessons_of_note
 from hindwise.reflect.statements import draft_of, sentences_of, statements_of
 from hindwise.reflect.transcript import call_names, user_turns
 from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
+from hindwise.reflect.verdict import verdict_of
 from hindwise.reflect.wording import chain, error_variants, fitting, general_error, variants
 from hindwise.safety.origin import trust_of
 from hindwise.text.clean import one_line, truncate

@@ -13,8 +13,8 @@ from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft, Evidence, Kind
 from hindwise.model.reflection import Answer, Complaint, Rejected
 from hindwise.model.turn import Turn
-from hindwise.reflect.rules_outcome import verdict_of
 from hindwise.reflect.transcript import BRIEF_MARKER, language_of_episode, without_briefs
+from hindwise.reflect.verdict import verdict_of
 from hindwise.safety.masking import mask
 from hindwise.safety.origin import looks_injected, may_become
 from hindwise.safety.personal import identities, personal_data

@@ -4,7 +4,7 @@ import pytest
 
 from bench.reflection.airline import figures, reflect_all, runs
 from examples.airline.verdict import verdict_note
-from hindwise.reflect.rules_outcome import verdict_of
+from hindwise.reflect.verdict import verdict_of
 from tests.data import eval_data
 
 

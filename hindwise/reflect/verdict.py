@@ -1,0 +1,42 @@
+"""The environment's verdict in a note: which calls were missing, extra, or made with other arguments. Names only, never values."""
+
+import re
+from dataclasses import dataclass
+
+_SECTIONS = {
+    "missing": re.compile(r"(?i)(?:missing|not called|缺少|遗漏|未调用)(?: calls?|的?调用)?\s*[:：]\s*([^;；\n]+)"),
+    "extra": re.compile(r"(?i)(?:extra|unexpected|unneeded|多余|不该)(?: calls?|的?调用)?\s*[:：]\s*([^;；\n]+)"),
+    "other": re.compile(r"(?i)(?:other|different|wrong) arguments?\s*[:：]\s*([^;；\n]+)|参数(?:不同|有误|错误)\s*[:：]\s*([^;；\n]+)"),
+}
+_CALL = re.compile(r"([A-Za-z_\u4e00-\u9fff][\w.\u4e00-\u9fff-]{1,60})(?:\s*[x×](\d+))?(?:\s*[(（]([^)）]*)[)）])?")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the environment's note names: calls that were missing or extra (with how often), and arguments that were other ones, by call."""
+
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    other: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def is_empty(self) -> bool:
+        """True when the note names no call."""
+        return not (self.missing or self.extra or self.other)
+
+
+def verdict_of(note: str) -> Verdict:
+    """Read a note such as `missing: a; extra: b; other arguments: c(x, y)`; Chinese headings too. Anything else gives an empty verdict."""
+    found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for section, pattern in _SECTIONS.items():
+        if match := pattern.search(note):
+            text = next(group for group in match.groups() if group)
+            found[section] = [
+                (call[1], tuple(a for a in re.split(r"[,，、\s]+", call[3] or "") if a))
+                for call in _CALL.finditer(text)
+                if len(call[1]) > 2
+            ]
+    return Verdict(
+        missing=tuple(dict.fromkeys(name for name, _ in found.get("missing", ()))),
+        extra=tuple(dict.fromkeys(name for name, _ in found.get("extra", ()))),
+        other=tuple(found.get("other", ())),
+    )
