@@ -117,9 +117,8 @@ def happened(run: Read, *, at_most: int = 14) -> str:
 def generalized_query(run: Read) -> str:
     """Return the task's key for recall in plain words: up to three requests, then the goal or first words, generalised. Names go
     first, while their capitals still show them."""
-    told = (*run.task.requests, run.task.first)
-    texts = [without_personal(text, names=run.names) for text in told]
-    return "; ".join(dict.fromkeys(generalise(text) for text in texts if text.strip()))
+    texts = [without_personal(text, names=run.names) for text in (*run.task.requests, run.task.first)]
+    return "; ".join(dict.fromkeys([*(generalise(text) for text in texts if text.strip()), *run.task.places]))
 
 
 def lesson(

@@ -228,7 +228,6 @@ def cause_not_visible(run: Read) -> Draft | None:
         fitting([frame.format(asked, d, how, a) for d in did for a in advice]) if run.task.phrase or run.steps else bare,
         evidences=[e for s in key[-3:] for e in of_step(run.episode, s)[:1]] or _last_words(run),
         tools=decisive or call_names(run.steps)[-2:],
-        failed=run.say("the cause is not visible in the transcript", "对话中看不出原因"),
         next_time=advice[0],
         importance=5,
         confidence=0.5,

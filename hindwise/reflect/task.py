@@ -19,6 +19,9 @@ MAX_FIRST_CHARS = 1_000
 MAX_TURNS = 8
 MAX_SENTENCES = 40
 MAX_SENTENCE_CHARS = 400
+_NUMBERED = re.compile(
+    r"(?i)\s+(?:on|at|by|for|from|to|until|before|after)\s+(?:[a-z]+\s+)?\S*\d\S*|[自从在]?[\d月日号至到~-]*\d+[月日号]的?"
+)
 _LATER = 0.55
 """What each later turn weighs less: a task is mostly told at the beginning, but seldom in a greeting."""
 
@@ -36,6 +39,8 @@ class Task:
     """The goal or the first request, word for word."""
     requests: tuple[str, ...]
     """Up to three requests in general words, the phrase's among them: the lesson's key besides its text."""
+    places: tuple[str, ...] = ()
+    """The requests with where and for what, without dates and numbers: who asks for the same again mostly says it again."""
     calls: tuple[str, ...] = ()
     """The telling calls: they name the task where words do not."""
     hooked: bool = False
@@ -94,11 +99,20 @@ def task_of(episode: Episode, names: Collection[str], language: Language, steps:
     first = truncate(one_line(episode.goal) or _first_words(said), MAX_FIRST_CHARS)
     if not ranked:
         title = _title(episode.goal, names, language)
-        return Task(title, "title" if title else "", title, first, (title,) if title else (), calls, hooked)
+        return Task(title, "title" if title else "", title, first, (title,) if title else (), (), calls, hooked)
     best = ranked[0][1]
     phrases = tuple(dict.fromkeys(request.phrase for _, request in ranked))
     asks = best.asks
-    return Task(best.phrase, asks, best.specific, first or ranked[0][0], phrases[:3], calls, hooked)
+    return Task(
+        best.phrase,
+        asks,
+        best.specific,
+        first or ranked[0][0],
+        phrases[:3],
+        _places(ranked[:4], names, language),
+        calls,
+        hooked,
+    )
 
 
 def _requests(goal: str, said: Sequence[str], names: Collection[str], language: Language) -> Iterator[tuple[str, Request]]:
@@ -118,6 +132,13 @@ def _requests(goal: str, said: Sequence[str], names: Collection[str], language: 
             if request and (phrase := _checked(request.phrase, names, language)):
                 weight = request.weight - _LATER * place - 0.1 * min(number, 5) + (5 if place < 0 else 0)
                 yield one_line(sentence), request._replace(phrase=phrase, weight=weight)
+
+
+def _places(ranked: Sequence[tuple[str, Request]], names: Collection[str], language: Language) -> tuple[str, ...]:
+    """The specific phrases without what holds a number, the words that led to it included."""
+    told = dict.fromkeys(_NUMBERED.sub("", request.specific).strip() for _, request in ranked if request.specific != request.phrase)
+    known = {request.phrase for _, request in ranked}
+    return tuple(text for text in told if text not in known and not re.search(r"\d", text) and _checked(text, names, language))
 
 
 def _may_ask(sentence: str) -> bool:
