@@ -6,29 +6,25 @@ Rows from the ledger are scored here as an index scores them, so that a memory w
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from sqlalchemy import Row
+from typing import NamedTuple
 
 from hindwise.embed.base import Vector
+from hindwise.recall.queries import Glance
 
 _K1, _B = 1.2, 0.75
 """As both indexes have it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A row that may be told, with its raw scores. `cosine`: None without vectors."""
 
-    row: Row[Any]
-    words: frozenset[str]
+    row: Glance
     lexical: float
     cosine: float | None
 
 
 def score_rows(
-    rows: Sequence[Row[Any]], asked: Sequence[str], vectors: Mapping[tuple[int, str], Vector], question: Vector | None
+    rows: Sequence[Glance], asked: Sequence[str], vectors: Mapping[tuple[int, str], Vector], question: Vector | None
 ) -> list[Found]:
     """Score rows straight from their stored `lex` and vectors; BM25 with the statistics of these rows.
 
@@ -42,7 +38,6 @@ def score_rows(
     return [
         Found(
             row,
-            frozenset(count),
             sum(weights[word] * count[word] * (_K1 + 1) / (count[word] + _norm(len(document), mean)) for word in asked if word in count),
             _cosine(vectors.get((row.space_no, row.text_hash)), question),
         )

@@ -1,9 +1,16 @@
-"""Which of the found memories answer the question, and how well? Gate, fusion, score. Pure: the time is passed in."""
+"""Which of the found memories answer the question, and how well? Gate, fusion, score. Pure: the time is passed in.
 
-from collections.abc import Iterable, Mapping, Sequence
+In two steps, because reading a whole memory costs more than judging it: `sift` says from a glance which ones may be told, `score` weighs
+these.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
 
 from hindwise.lifecycle.aging import AgingRules, is_expired
 from hindwise.model.brief import RecallQuery
@@ -11,9 +18,8 @@ from hindwise.model.memory import Kind, Memory
 from hindwise.recall import profiles
 from hindwise.recall.candidates import Found
 from hindwise.recall.fusion import fuse
-from hindwise.recall.queries import memory_of
 from hindwise.recall.question import Question
-from hindwise.recall.relevance import Level, coverage, meaning, rarity, relevance, same_task
+from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
 from hindwise.recall.select import Scored
 from hindwise.recall.yardstick import Shape, shape_of
 from hindwise.text.tokens import tokens
@@ -29,11 +35,20 @@ _RANK_SHARE = 0.5
 """How far the fused rank moves an item's relevance towards that of its rank."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """What may be told, unordered; and the best relevance there was, told or not."""
+class Hopeful(NamedTuple):
+    """A find that may be told. `relevance`: moved towards its rank; `relevant`: passed the gate, else it only stands."""
 
-    items: list[Scored]
+    found: Found
+    relevance: float
+    fused: float
+    relevant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """What is worth reading whole; and the best relevance there was, told or not."""
+
+    hopeful: list[Hopeful]
     best: float
     seen: int
     """How many memories fitted the kinds and topics."""
@@ -50,74 +65,107 @@ class Judge:
     rules: AgingRules
     now: datetime
 
-    def judge(self, found: Sequence[Found], standing: Sequence[Found]) -> Judged:
-        """Gate, fuse and score. A memory that is both found and standing counts as found where it passes the gate."""
-        known = {item.row.id: item for item in (*standing, *found)}
+    def sift(self, found: Sequence[Found], standing: Sequence[Found]) -> Sifted:
+        """Gate and fuse. A memory that is both found and standing counts as found where it passes the gate."""
+        known = {item.row.id: item for item in chain(standing, found)}
         stands = {item.row.id for item in standing}
-        pool = [item for item in sorted(known.values(), key=lambda item: item.row.id) if self._wanted(item)]
+        pool = [known[memory_id] for memory_id in sorted(known)]
+        if self.query.kinds or self.query.topics:
+            pool = [item for item in pool if self._wanted(item)]
         relevances = self._relevances(pool)
-        fused = _fused(pool)
-        ranked = _ranked(pool, relevances, fused)
-        best = max(relevances.values(), default=0.0)
-        relevant = [item for item in pool if relevances[item.row.id] >= max(self._gate_of(item), _SHARE_OF_BEST * best)]
-        passed = {item.row.id for item in relevant}
-        told = self._most_promising(relevant, ranked) + [item for item in pool if item.row.id in stands - passed]
-        items = [self._scored(item, ranked[item.row.id], fused[item.row.id], relevant=item.row.id in passed) for item in told]
-        return Judged([item for item in items if not is_expired(item.memory, self.now)], best, len(pool))
+        ranked, fused = _ranked(pool, relevances)
+        best = max(relevances, default=0.0)
+        hopeful = [Hopeful(*values) for values in zip(pool, ranked, fused, self._passing(pool, relevances, best), strict=True)]
+        told = self._most_promising([item for item in hopeful if item.relevant])
+        told += [item for item in hopeful if not item.relevant and item.found.row.id in stands]
+        return Sifted(told, best, len(pool))
 
-    def _most_promising(self, items: Sequence[Found], ranked: Mapping[str, float]) -> list[Found]:
-        """Some more than are wanted, by the most that each can score: building a model costs more than sorting."""
-        keep = self.query.limit + _SPARE
-        return sorted(items, key=lambda item: (-profiles.at_most(ranked[item.row.id], item.row.importance, item.row.hits), item.row.id))[
-            :keep
+    def score(self, sifted: Sifted, memories: Mapping[str, Memory]) -> list[Scored]:
+        """Weigh what was sifted, unordered, without what has expired. memories: by id; what is missing is gone, and not told."""
+        read = ((item, memories.get(item.found.row.id)) for item in sifted.hopeful)
+        return [self._scored(item, memory) for item, memory in read if memory is not None and not is_expired(memory, self.now)]
+
+    def _passing(self, pool: Sequence[Found], relevances: Sequence[float], best: float) -> list[bool]:
+        least = _SHARE_OF_BEST * best
+        raw_gate = self.gate if self.query.kinds else self.gate * _OWN_MERIT
+        return [
+            value >= least and value >= (raw_gate if item.row.kind in _RAW else self.gate)
+            for item, value in zip(pool, relevances, strict=True)
         ]
+
+    def _most_promising(self, items: list[Hopeful]) -> list[Hopeful]:
+        """Some more than are wanted, by the most that each can score: reading one whole costs more than sorting."""
+        keep = self.query.limit + _SPARE
+        if len(items) <= keep:
+            return items
+        # They come in order of id, which decides between equal ones.
+        return sorted(items, key=lambda item: -profiles.at_most(item.relevance, item.found.row.importance, item.found.row.hits))[:keep]
 
     def _wanted(self, item: Found) -> bool:
         if self.query.kinds and item.row.kind not in self.query.kinds:
             return False
-        return not self.query.topics or not set(self.query.topics).isdisjoint(item.row.words["topics"])
+        return not self.query.topics or not set(self.query.topics).isdisjoint(item.row.topics)
 
-    def _gate_of(self, item: Found) -> float:
-        unasked = not self.query.kinds and item.row.kind in _RAW
-        return self.gate * _OWN_MERIT if unasked else self.gate
-
-    def _relevances(self, pool: Sequence[Found]) -> dict[str, float]:
-        weights = rarity(item.words for item in pool)
+    def _relevances(self, pool: Sequence[Found]) -> list[float]:
         asked = self.question.tokens
         asked_set = frozenset(asked)
-        found: dict[str, float] = {}
-        for item in pool:
-            words = coverage(asked, item.words, weights)
-            # Short questions cover themselves; only a long one needs to be recognised by the task it holds.
-            if item.row.words["generalized_query"] and not asked_set.isdisjoint(item.words):
-                words = max(words, same_task(asked_set, _task_tokens(item.row.words["generalized_query"]), weights))
-            near = None
-            if item.cosine is not None and self.levels is not None:
-                shape = shape_of(item.row.words["language"], item.row.kind)
-                near = meaning(item.cosine, self.levels[shape], foreign=shape[0] != self.question.language)
-            found[item.row.id] = relevance(words, near)
-        return found
+        held = [asked_set.intersection(item.row.lex.split()) for item in pool]
+        weights = Rarity(_Counts(pool, asked_set, held), len(pool))
+        return [
+            relevance(self._by_words(item, asked, asked_set, words, weights), self._by_meaning(item))
+            for item, words in zip(pool, held, strict=True)
+        ]
 
-    def _scored(self, item: Found, relevant_by: float, fused: float, *, relevant: bool) -> Scored:
-        memory = memory_of(item.row)
-        standing = not relevant
+    def _by_words(self, item: Found, asked: Sequence[str], asked_set: Set[str], held: Set[str], weights: Mapping[str, float]) -> float:
+        if not held:
+            return 0.0
+        covered = coverage(asked, held, weights)
+        # Short questions cover themselves; only a long one needs to be recognised by the task it holds.
+        task = item.row.task
+        return max(covered, same_task(asked_set, _task_tokens(task), weights)) if task else covered
+
+    def _by_meaning(self, item: Found) -> float | None:
+        if item.cosine is None or self.levels is None:
+            return None
+        shape = shape_of(item.row.language, item.row.kind)
+        return meaning(item.cosine, self.levels[shape], foreign=shape[0] != self.question.language)
+
+    def _scored(self, item: Hopeful, memory: Memory) -> Scored:
+        row = item.found.row
         parts = profiles.score(
             self.query.profile,
             memory,
             self.rules,
             self.now,
-            lexical=item.lexical,
-            cosine=item.cosine,
-            fused=fused,
-            relevance=relevant_by,
-            standing=standing,
+            lexical=item.found.lexical,
+            cosine=item.found.cosine,
+            fused=item.fused,
+            relevance=item.relevance,
+            standing=not item.relevant,
         )
-        return Scored(memory, parts, item.words, relevant, item.row.slot_key, self._scope_match(memory))
+        scope_match = 0.0 if item.relevant else self._scope_match(memory)
+        return Scored(memory, parts, frozenset(row.lex.split()), item.relevant, row.slot_key, scope_match)
 
     def _scope_match(self, memory: Memory) -> float:
         if not memory.scope:
             return 0.5
         return 1.0 if not set(tokens(memory.scope)).isdisjoint(self.question.tokens) else 0.0
+
+
+class _Counts:
+    """How many of the pool hold a word. Words of the question are counted from what was found of them, others by counting all."""
+
+    def __init__(self, pool: Sequence[Found], asked: Set[str], held: Sequence[Set[str]]) -> None:
+        self._pool, self._asked = pool, asked
+        self._of_asked = Counter(chain.from_iterable(held))
+        self._all: Counter[str] | None = None
+
+    def __call__(self, word: str) -> int:
+        if word in self._asked:
+            return self._of_asked[word]
+        if self._all is None:
+            self._all = Counter(chain.from_iterable(frozenset(item.row.lex.split()) for item in self._pool))
+        return self._all[word]
 
 
 @lru_cache(maxsize=2_048)
@@ -126,32 +174,22 @@ def _task_tokens(task: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tokens(task)))
 
 
-def _by_space(pool: Iterable[Found]) -> dict[int, list[Found]]:
-    spaces: dict[int, list[Found]] = {}
-    for item in pool:
-        spaces.setdefault(item.row.space_no, []).append(item)
-    return spaces
-
-
-def _fused(pool: Sequence[Found]) -> dict[str, float]:
-    """Fused scores, one space at a time: statistics of two spaces do not mix."""
-    found: dict[str, float] = {}
-    for items in _by_space(pool).values():
-        scores = fuse([item.lexical for item in items], [item.cosine for item in items])
-        found.update(zip((item.row.id for item in items), scores, strict=True))
-    return found
-
-
-def _ranked(pool: Sequence[Found], relevances: Mapping[str, float], fused: Mapping[str, float]) -> dict[str, float]:
-    """Relevance moved half-way to what its fused rank within its space would earn.
+def _ranked(pool: Sequence[Found], relevances: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Relevances moved half-way to what each one's fused rank within its space would earn; and the fused scores.
 
     Fusion orders one space best (words and meaning add up), relevance is comparable across spaces: the levels are the one's, the
-    order leans on the other's.
+    order leans on the other's. One space at a time: statistics of two spaces do not mix.
     """
-    found: dict[str, float] = {}
-    for items in _by_space(pool).values():
-        levels = sorted((relevances[item.row.id] for item in items), reverse=True)
-        order = sorted((item.row.id for item in items), key=lambda memory_id: (-fused[memory_id], memory_id))
-        for memory_id, level in zip(order, levels, strict=True):
-            found[memory_id] = (1 - _RANK_SHARE) * relevances[memory_id] + _RANK_SHARE * level
-    return found
+    ranked, fused = list(relevances), [0.0] * len(pool)
+    spaces: dict[int, list[int]] = {}
+    for at, item in enumerate(pool):
+        spaces.setdefault(item.row.space_no, []).append(at)
+    for places in spaces.values():
+        scores = fuse([pool[at].lexical for at in places], [pool[at].cosine for at in places])
+        for at, score in zip(places, scores, strict=True):
+            fused[at] = score
+        levels = sorted((relevances[at] for at in places), reverse=True)
+        # Places come in order of id, which decides between equal ones.
+        for at, level in zip(sorted(places, key=lambda at: -fused[at]), levels, strict=True):
+            ranked[at] = (1 - _RANK_SHARE) * relevances[at] + _RANK_SHARE * level
+    return ranked, fused

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from hindwise.lifecycle.aging import AgingRules, decay
+from hindwise.model.assembled import assembled
 from hindwise.model.brief import Profile, ScoreParts
 from hindwise.model.memory import Memory, Status
 
@@ -12,8 +13,6 @@ _HALF_OF_HITS = 5
 """Tasks after which use counts half of what it can count."""
 PENDING_WEIGHT = 0.5
 """What awaits a person's word counts half."""
-_NO_PARTS = ScoreParts()
-"""Copied with other values: these are our own numbers, which need no validation, some twenty times per recall."""
 
 
 def at_most(relevance: float, importance: int, hits: int) -> float:
@@ -46,13 +45,15 @@ def score(
     total = RELEVANCE * parts["relevance"] + IMPORTANCE * parts["importance"] * fades + HITS * parts["hits"]
     if memory.status is Status.PENDING:
         total *= PENDING_WEIGHT
-    return _NO_PARTS.model_copy(
-        update={
+    # These are our own numbers, which need no validation, some twenty times per recall.
+    return assembled(
+        ScoreParts,
+        {
             "lexical": round(lexical, 4),
             "cosine": round(cosine or 0.0, 4),
             "fused": round(fused, 4),
+            **{name: round(value, 4) for name, value in parts.items()},
             "standing": standing,
             "score": round(total, 6),
-            **{name: round(value, 4) for name, value in parts.items()},
-        }
+        },
     )

@@ -3,28 +3,38 @@
 In this order, so that nothing slips through: what is not in the outbox at the first hop is in the index at its answer.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, or_, select, union_all
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    Column,
+    Connection,
+    Text,
+    bindparam,
+    cast,
+    literal_column,
+    or_,
+    select,
+    type_coerce,
+    union_all,
+)
 
-from hindwise.ledger.schema import episodes, memories, outbox, spaces
-from hindwise.model.memory import LIVE, Kind, Memory, Retrospective, Status
+from hindwise.ledger.prepared import Prepared
+from hindwise.ledger.schema import Utc, episodes, evidence, memories, outbox, spaces
+from hindwise.model.assembled import assembled
+from hindwise.model.memory import LIVE, Kind, LessonType, Memory, Retrospective, Status
 from hindwise.model.turn import Origin
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MAX_UNAPPLIED = 200
 MAX_STANDING = 50
-_LIVE = [str(status) for status in LIVE]
-_TOLD = [
-    column
-    for column in memories.c
-    if column.name
-    not in {"duplicate_key", "closed_at", "close_reason", "freshness", "review_at", "superseded_by", "valid_to", "confidence"}
-]
-"""The columns that a recall looks at; decoding costs by column."""
+MAX_EVIDENCE = 20
+"""Of each memory."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +45,55 @@ class Survey:
     unapplied: tuple[str, ...]
 
 
-# Statements are built once: building one costs as much as running it.
+class Glance(NamedTuple):
+    """What of a memory is looked at to judge it; decoding costs by column, and most of what is judged is not told."""
+
+    id: str
+    space_no: int
+    kind: str
+    status: str
+    head: bool
+    slot_key: str | None
+    importance: int
+    hits: int
+    lex: str
+    text_hash: str
+    words: str
+    """As JSON: read where it is needed."""
+
+    @property
+    def language(self) -> str:
+        """en or zh. Quotes within a JSON text are escaped, so that what is looked for can only be the key and its value."""
+        if '"language": "en"' in self.words:
+            return "en"
+        return "zh" if '"language": "zh"' in self.words else str(json.loads(self.words)["language"])
+
+    @property
+    def task(self) -> str:
+        """The generalised task that a lesson was learned in; mostly "" for others."""
+        return "" if '"generalized_query": ""' in self.words else str(json.loads(self.words)["generalized_query"])
+
+    @property
+    def topics(self) -> list[str]:
+        """What it is about."""
+        found: list[str] = json.loads(self.words)["topics"]
+        return found
+
+
+class Quoted(NamedTuple):
+    """One place where a memory stands; turn, quote and session only of the reader's own episodes."""
+
+    memory_id: str
+    episode_id: str
+    turn_id: str
+    quote: str
+    session_id: str
+
+
+# Written out, so that the planner sees them.
+_LIVE: list[Any] = [literal_column(f"'{status}'") for status in sorted(LIVE)]
 _IDS: BindParameter[str] = bindparam("ids", expanding=True)
 _SPACES: BindParameter[int] = bindparam("spaces", expanding=True)
-_LIMIT: BindParameter[int] = bindparam("count")
 _OWNED = (spaces.c.tenant_id == bindparam("tenant")) & spaces.c.name.in_(bindparam("names", expanding=True))
 _NEWEST_MARKS = (
     select(outbox.c.space_no, outbox.c.memory_id)
@@ -48,113 +103,146 @@ _NEWEST_MARKS = (
     .limit(MAX_UNAPPLIED)
     .subquery()
 )
-_SURVEY = (
+_SURVEY = Prepared(
     select(spaces.c.name, spaces.c.no, _NEWEST_MARKS.c.memory_id)
     .join(_NEWEST_MARKS, _NEWEST_MARKS.c.space_no == spaces.c.no, isouter=True)
     .where(_OWNED)
 )
-_TELLABLE = (memories.c.space_no.in_(_SPACES), memories.c.status.in_(_LIVE), or_(memories.c.head, memories.c.slot_key.is_(None)))
+
+_GLANCE = (*(memories.c[name] for name in Glance._fields if name != "words"), cast(memories.c.words, Text))
+_IN_SPACES = memories.c.space_no.in_(_SPACES)
+_CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
+_TELLABLE = (_IN_SPACES, memories.c.status.in_(_LIVE), _CURRENT)
 # By id alone: with more conditions SQLite may prefer the index over status, and walk through the whole space.
-_BY_IDS = select(*_TOLD).where(memories.c.id.in_(_IDS))
-# Three questions that have an index each: a single one with OR would read every row of the space.
-_STANDING = (
-    select(*_TOLD)
+_BY_IDS = Prepared(select(*_GLANCE).where(memories.c.id.in_(_IDS)))
+_STANDING = Prepared(
+    select(*_GLANCE)
     .where(
         memories.c.id.in_(
+            # Three questions that have an index each: a single one with OR would read every row of the space.
             union_all(
-                *(
-                    select(memories.c.id).where(condition, *_TELLABLE)
-                    for condition in (
-                        memories.c.kind == "instruction",
-                        (memories.c.kind == "preference") & (memories.c.scope == ""),
-                        memories.c.pinned,
-                    )
-                )
+                select(memories.c.id).where(memories.c.kind == literal_column("'instruction'"), *_TELLABLE),
+                select(memories.c.id).where(memories.c.kind == literal_column("'preference'"), memories.c.scope == "", *_TELLABLE),
+                # The status as an expression: else SQLite takes the index over it, which holds the whole space, not the one of the pinned.
+                select(memories.c.id).where(memories.c.pinned, _IN_SPACES, _CURRENT, memories.c.status.concat("").in_(_LIVE)),
             )
         )
     )
     .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
     .limit(MAX_STANDING)
 )
-_NEWEST = select(*_TOLD).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(_LIMIT)
-_EARLIER = (
+_NEWEST = Prepared(select(*_GLANCE).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(bindparam("count")))
+_EARLIER = Prepared(
     select(memories.c.superseded_by, memories.c.value, memories.c.conclusion)
     .where(
         memories.c.space_no.in_(_SPACES),
         memories.c.slot_key.in_(bindparam("slots", expanding=True)),
         memories.c.superseded_by.in_(_IDS),
-        memories.c.status == str(Status.SUPERSEDED),
+        memories.c.status.concat("") == str(Status.SUPERSEDED),
     )
     .order_by(memories.c.version)
 )
-_SESSIONS = select(episodes.c.id, episodes.c.session_id).where(
-    episodes.c.tenant_id == bindparam("tenant"), episodes.c.id.in_(_IDS), episodes.c.user_id == bindparam("reader")
+_EVIDENCE = Prepared(
+    select(
+        evidence.c.memory_id,
+        evidence.c.episode_id,
+        evidence.c.turn_id,
+        evidence.c.quote,
+        episodes.c.user_id,
+        episodes.c.tenant_id,
+        episodes.c.session_id,
+    )
+    .join(episodes, episodes.c.id == evidence.c.episode_id, isouter=True)
+    .where(evidence.c.memory_id.in_(_IDS), evidence.c.withdrawn_at.is_(None))
+    .order_by(evidence.c.memory_id, evidence.c.ordinal)
 )
 
 
 def survey(conn: Connection, tenant_id: str, names: Sequence[str]) -> Survey:
     """Look up the spaces and their outbox, in one statement."""
-    rows = conn.execute(_SURVEY, {"tenant": tenant_id, "names": list(names)}).all()
-    return Survey({row.name: row.no for row in rows}, tuple(row.memory_id for row in rows if row.memory_id is not None))
+    rows = _SURVEY.rows(conn, {"tenant": tenant_id, "names": list(names)})
+    return Survey({name: no for name, no, _ in rows}, tuple(memory_id for _, _, memory_id in rows if memory_id is not None))
 
 
-def live_rows(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Row[Any]]:
+def live_rows(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Glance]:
     """Return what may be told of the named memories: live ones of these spaces, of a slot only its head."""
     if not ids or not space_nos:
         return []
-    return [row for row in conn.execute(_BY_IDS, {"ids": list(ids)}) if _is_tellable(row, space_nos)]
+    found = map(Glance._make, _BY_IDS.rows(conn, {"ids": list(ids)}))
+    return [row for row in found if row.space_no in space_nos and row.status in LIVE and (row.head or row.slot_key is None)]
 
 
-def _is_tellable(row: Row[Any], space_nos: Sequence[int]) -> bool:
-    return row.space_no in space_nos and row.status in _LIVE and (row.head or row.slot_key is None)
-
-
-def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Row[Any]]:
+def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Glance]:
     """Return standing items: instructions, pinned ones, preferences without a narrower scope; the most important first."""
-    return list(conn.execute(_STANDING, {"spaces": list(space_nos)})) if space_nos else []
+    return [Glance(*row) for row in _STANDING.rows(conn, {"spaces": list(space_nos)})] if space_nos else []
 
 
-def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Row[Any]]:
+def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Glance]:
     """Return what may be told, newest first: what a recall works on where the index does not answer."""
-    return list(conn.execute(_NEWEST, {"spaces": list(space_nos), "count": limit})) if space_nos else []
+    return [Glance(*row) for row in _NEWEST.rows(conn, {"spaces": list(space_nos), "count": limit})] if space_nos else []
 
 
 def earlier_values(conn: Connection, space_nos: Sequence[int], heads: Mapping[str, str]) -> dict[str, str]:
     """Return what each head replaced: its value, or its conclusion where it has none. heads: slot key by memory id."""
     if not heads:
         return {}
-    found = conn.execute(_EARLIER, {"spaces": list(space_nos), "slots": sorted(set(heads.values())), "ids": list(heads)})
-    return {row.superseded_by: row.value or row.conclusion for row in found}
+    found = _EARLIER.rows(conn, {"spaces": list(space_nos), "slots": sorted(set(heads.values())), "ids": list(heads)})
+    return {head: value or conclusion for head, value, conclusion in found}
 
 
-def sessions_of(conn: Connection, tenant_id: str, episode_ids: Sequence[str], reader_user: str) -> dict[str, str]:
-    """Return session ids by episode id, of the reader's own episodes only."""
-    if not episode_ids or not reader_user:
-        return {}
-    return {
-        row.id: row.session_id for row in conn.execute(_SESSIONS, {"tenant": tenant_id, "ids": list(episode_ids), "reader": reader_user})
-    }
+def evidence_of(conn: Connection, tenant_id: str, memory_ids: Sequence[str], reader_user: str) -> dict[str, list[Quoted]]:
+    """Return standing evidence by memory id, at most 20 places each, as this reader may see it.
 
-
-_BLANK = Memory(id="", tenant_id="", space="", kind=Kind.FACT, conclusion="-", valid_from=_EPOCH, recorded_at=_EPOCH)
-_NO_RETROSPECTIVE = Retrospective()
-_PLAIN = [column.name for column in _TOLD if column.name in Memory.model_fields and column.name not in {"kind", "status"}]
-
-
-def memory_of(row: Row[Any]) -> Memory:
-    """Build the model without validating again what was validated when it was written: a recall does this for dozens of rows.
-
-    What `_TOLD` leaves out keeps its default, so that this memory is for telling only, never for writing back.
+    Of other users' episodes only the id: a shared lesson's evidence stays readable only with the space of the user it came from.
     """
-    words = row.words
-    return _BLANK.model_copy(
-        update={
-            **words,
-            **{name: getattr(row, name) for name in _PLAIN},
-            "kind": Kind(row.kind),
-            "status": Status(row.status),
-            "origin": Origin(words["origin"]),
-            "topics": tuple(words["topics"]),
-            "retrospective": _NO_RETROSPECTIVE.model_copy(update=words["retrospective"]),
-        }
-    )
+    found: dict[str, list[Quoted]] = {}
+    for memory_id, episode_id, turn_id, quote, user, tenant, session in _EVIDENCE.rows(conn, {"ids": list(memory_ids)}):
+        places = found.setdefault(memory_id, [])
+        if len(places) < MAX_EVIDENCE:
+            own = user == reader_user
+            known = session if own and reader_user and tenant == tenant_id else ""
+            places.append(Quoted(memory_id, episode_id, turn_id, quote, known) if own else Quoted(memory_id, episode_id, "", "", ""))
+    return found
+
+
+_UNTOLD = {"duplicate_key", "closed_at", "close_reason", "freshness", "review_at", "superseded_by", "valid_to", "confidence"}
+_ALSO_UNTOLD = {"space_no", "slot_key", "lex", "text_hash"}
+_TOLD = [column for column in memories.c if column.name not in _UNTOLD | _ALSO_UNTOLD]
+_NAMES = [column.name for column in _TOLD]
+_TIMES = [column.name for column in _TOLD if isinstance(column.type, Utc)]
+_BLANK = dict(Memory(id="", tenant_id="", space="", kind=Kind.FACT, conclusion="-", valid_from=_EPOCH, recorded_at=_EPOCH))
+_NO_RETROSPECTIVE = dict(Retrospective())
+
+
+def _unconverted(column: Column[Any]) -> Any:
+    if isinstance(column.type, Utc):
+        return type_coerce(column, BigInteger)
+    return cast(column, Text) if column.name == "words" else column
+
+
+_WHOLE = Prepared(select(*(_unconverted(column) for column in _TOLD)).where(memories.c.id.in_(_IDS)))
+
+
+def whole(conn: Connection, ids: Sequence[str]) -> dict[str, Memory]:
+    """Return memories by id, without those that are gone: for telling only, never for writing back.
+
+    What `_TOLD` leaves out keeps its default, and nothing is validated again that was validated when it was written.
+    """
+    return {row[0]: _memory_of(row) for row in _WHOLE.rows(conn, {"ids": list(ids)})} if ids else {}
+
+
+def _memory_of(row: Sequence[Any]) -> Memory:
+    values: dict[str, Any] = {**_BLANK, **dict(zip(_NAMES, row, strict=True))}
+    words = json.loads(values.pop("words"))
+    values.update(words)
+    for name in _TIMES:
+        if values[name] is not None:
+            values[name] = _EPOCH + timedelta(microseconds=values[name])
+    values["kind"], values["status"], values["origin"] = Kind(values["kind"]), Status(values["status"]), Origin(words["origin"])
+    values["lesson_type"] = LessonType(words["lesson_type"]) if words["lesson_type"] else None
+    for name in ("topics", "entities", "tools"):
+        values[name] = tuple(words[name])
+    for name in ("head", "pinned", "disputed"):
+        values[name] = bool(values[name])
+    values["retrospective"] = assembled(Retrospective, {**_NO_RETROSPECTIVE, **words["retrospective"]})
+    return assembled(Memory, values)

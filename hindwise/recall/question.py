@@ -1,4 +1,4 @@
-"""What is asked? The words, the language and the task behind a query. Pure."""
+"""What is asked? The words and the language of a query. Pure."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,6 @@ from typing import Literal
 from hindwise.model.brief import RecallQuery
 from hindwise.model.space import spaces_of
 from hindwise.text.clean import clean
-from hindwise.text.generalise import generalise
 from hindwise.text.language import language_of
 from hindwise.text.tokens import query_tokens
 
@@ -18,14 +17,13 @@ MAX_TOKENS = 200
 class Question:
     """A query, read once.
 
-    `tokens`: distinct, in order; `language`: its own; `lang`: of the brief's headings; `task`: without names, ids and dates.
+    `tokens`: distinct, in order; `language`: its own; `lang`: of the brief's headings.
     """
 
     text: str
     language: Literal["en", "zh"]
     lang: Literal["en", "zh"]
     tokens: tuple[str, ...]
-    task: str
     spaces: tuple[str, ...]
 
 
@@ -39,6 +37,5 @@ def read_question(query: RecallQuery) -> Question:
         language=language,
         lang=query.lang or language,
         tokens=tuple(found)[:MAX_TOKENS],
-        task=generalise(text),
         spaces=spaces_of(query.user_id, query.agent_id),
     )

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine
@@ -20,15 +20,14 @@ from hindwise.errors import DimensionMismatch, IndexUnavailable, ModelRefused, M
 from hindwise.index.base import Candidate, Filters
 from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings
-from hindwise.ledger import memories as memory_rows
 from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
 from hindwise.recall import queries, wording
 from hindwise.recall.brief import Brief, write_brief
 from hindwise.recall.candidates import Found, score_rows
 from hindwise.recall.fusion import fuse
-from hindwise.recall.judge import Judge, Judged
+from hindwise.recall.judge import Judge, Sifted
 from hindwise.recall.log import RecallLog
-from hindwise.recall.queries import Survey
+from hindwise.recall.queries import Glance, Survey
 from hindwise.recall.question import Question, read_question
 from hindwise.recall.select import Scored, select
 from hindwise.recall.yardstick import Yardstick
@@ -63,7 +62,7 @@ class _Asked:
 class _Told:
     """What the last hop brings back."""
 
-    judged: Judged
+    sifted: Sifted
     chosen: Sequence[Scored]
     brief: Brief
     evidence: Mapping[str, tuple[QuotedEvidence, ...]]
@@ -165,40 +164,44 @@ class Recaller:
     def _tell(self, conn: Connection, asked: _Asked) -> _Told:
         """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
         at = perf_counter()
-        found, standing = self._hydrate(conn, asked)
+        found, standing = self._glance(conn, asked)
         hydrate_ms = _ms(at)
         at = perf_counter()
-        judged = self._judge_of(asked).judge(found, standing)
-        chosen = select(judged.items, asked.query.limit)
+        judge = self._judge_of(asked)
+        sifted = judge.sift(found, standing)
         score_ms = _ms(at)
+        at = perf_counter()
+        memories = queries.whole(conn, [item.found.row.id for item in sifted.hopeful])
+        hydrate_ms += _ms(at)
+        at = perf_counter()
+        chosen = select(judge.score(sifted, memories), asked.query.limit)
+        score_ms += _ms(at)
         at = perf_counter()
         # A first version replaced nothing: mostly nobody has to be asked.
         heads = {item.memory.id: item.slot for item in chosen if item.slot is not None and item.memory.version > 1}
         earlier = queries.earlier_values(conn, list(asked.survey.numbers.values()), heads)
         brief = write_brief([item.memory for item in chosen], earlier, asked.question.lang, asked.query.budget_tokens)
         evidence = _evidence(conn, asked, [item.memory.id for item in chosen])
-        return _Told(judged, chosen, brief, evidence, hydrate_ms + _ms(at), score_ms)
+        return _Told(sifted, chosen, brief, evidence, hydrate_ms + _ms(at), score_ms)
 
     def _judge_of(self, asked: _Asked) -> Judge:
         engine = self._engine
         levels = None if asked.vector is None else self._yardstick.levels(asked.vector)
         return Judge(asked.query, asked.question, levels, engine.settings.relevance_gate, engine.rules, engine.clock.now())
 
-    def _hydrate(self, conn: Connection, asked: _Asked) -> tuple[list[Found], list[Found]]:
+    def _glance(self, conn: Connection, asked: _Asked) -> tuple[list[Found], list[Found]]:
         """What the question is compared with, and the standing items; only what may be told, whatever the index holds."""
         numbers = list(asked.survey.numbers.values())
-        unapplied = [] if asked.index_down else [memory_id for memory_id in asked.survey.unapplied if memory_id not in asked.candidates]
+        candidates = asked.candidates
         if asked.index_down:
             rows = queries.newest_rows(conn, numbers, _DEGRADED_ROWS)
         else:
-            rows = queries.live_rows(conn, numbers, [*asked.candidates, *unapplied])
-        of_index = [row for row in rows if row.id in asked.candidates]
-        found = [_from_index(row, asked.candidates[row.id]) for row in of_index]
-        found += self._from_ledger(conn, asked, [row for row in rows if row.id not in asked.candidates])
-        standing = [Found(row, frozenset(row.lex.split()), 0.0, None) for row in queries.standing_rows(conn, numbers)]
-        return found, standing
+            rows = queries.live_rows(conn, numbers, list({**candidates, **dict.fromkeys(asked.survey.unapplied)}))
+        found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
+        found += self._from_ledger(conn, asked, [row for row in rows if row.id not in candidates])
+        return found, [Found(row, 0.0, None) for row in queries.standing_rows(conn, numbers)]
 
-    def _from_ledger(self, conn: Connection, asked: _Asked, rows: Sequence[Row[Any]]) -> list[Found]:
+    def _from_ledger(self, conn: Connection, asked: _Asked, rows: Sequence[Glance]) -> list[Found]:
         if not rows:
             return []
         vectors: Mapping[tuple[int, str], Vector] = {}
@@ -234,24 +237,16 @@ def _best(found: Sequence[Candidate]) -> list[Candidate]:
     return [found[at] for at in order[:HYDRATED]]
 
 
-def _from_index(row: Row[Any], candidate: Candidate) -> Found:
-    return Found(row, frozenset(row.lex.split()), candidate.lexical, candidate.cosine)
-
-
 def _evidence(conn: Connection, asked: _Asked, ids: Sequence[str]) -> dict[str, tuple[QuotedEvidence, ...]]:
-    """Where the told items stand. Of other users' episodes only the id: their words and sessions are theirs."""
+    """Where the told items stand."""
     if not ids:
         return {}
-    reader = asked.query.user_id
-    found = memory_rows.evidence_of(conn, ids, reader_user=reader)
-    episode_ids = sorted({item.episode_id for items in found.values() for item in items})
-    sessions = queries.sessions_of(conn, asked.tenant_id, episode_ids, reader)
     return {
         memory_id: tuple(
-            QuotedEvidence(episode_id=item.episode_id, session_id=sessions.get(item.episode_id, ""), turn_id=item.turn_id, quote=item.quote)
-            for item in items
+            QuotedEvidence(episode_id=place.episode_id, session_id=place.session_id, turn_id=place.turn_id, quote=place.quote)
+            for place in places
         )
-        for memory_id, items in found.items()
+        for memory_id, places in queries.evidence_of(conn, asked.tenant_id, ids, asked.query.user_id).items()
     }
 
 
@@ -291,8 +286,8 @@ def _reason(asked: _Asked, told: _Told, gate: float) -> str:
     lang = asked.question.lang
     if told.chosen:
         return wording.no_room(told.brief.needed, asked.query.budget_tokens, lang)
-    if told.judged.seen:
-        return wording.nothing_relevant(told.judged.best, gate, lang)
+    if told.sifted.seen:
+        return wording.nothing_relevant(told.sifted.best, gate, lang)
     if asked.query.kinds or asked.query.topics:
         return wording.nothing_of_that_sort(lang)
     return wording.nothing_known(lang)

@@ -7,7 +7,7 @@ words count by the share of the question that they cover; what only one of the t
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 _COMMON_EN = "help task want need make use get know thing way work problem question please issue user customer tell give"
@@ -50,18 +50,18 @@ def rarity(documents: Iterable[Set[str]]) -> Mapping[str, float]:
     for words in documents:
         counted.update(words)
         total += 1
-    return Rarity(counted, total)
+    return Rarity(lambda word: counted.get(word, 0), total)
 
 
 class Rarity(dict[str, float]):
-    """Weights by word; computed when first asked for."""
+    """Weights by word, of `total` documents; computed when first asked for. `count`: how many of them hold a word."""
 
-    def __init__(self, counted: Mapping[str, int], total: int) -> None:
+    def __init__(self, count: Callable[[str], int], total: int) -> None:
         super().__init__()
-        self._counted, self._total = counted, total
+        self._count, self._total = count, total
 
     def __missing__(self, word: str) -> float:
-        weight = math.log((self._total + _DOCS) / (self._counted.get(word, 0) + _DF))
+        weight = math.log((self._total + _DOCS) / (self._count(word) + _DF))
         self[word] = weight = weight * _COMMON_WEIGHT if word in COMMON else weight
         return weight
 
@@ -77,13 +77,13 @@ def meaning(cosine: float, level: Level, *, foreign: bool = False) -> float:
 
 def coverage(asked: Sequence[str], words: Set[str], weights: Mapping[str, float]) -> float:
     """Return the share of the question's weight that `words` hold, 0..1, less where it rests on a single word of several."""
-    total = sum(weights[word] for word in asked)
     found = [word for word in asked if word in words]
-    if not found or total <= 0:
+    total = sum([weights[word] for word in asked]) if found else 0.0
+    if total <= 0:
         return 0.0
-    telling = sum(1 for word in found if word not in COMMON)
+    telling = len(found) - len(COMMON.intersection(found))
     sureness = 1.0 if len(asked) == 1 else 1.0 - 0.3**telling
-    return sureness * sum(weights[word] for word in found) / total
+    return sureness * sum([weights[word] for word in found]) / total
 
 
 def same_task(asked: Set[str], task: Sequence[str], weights: Mapping[str, float]) -> float:
@@ -92,11 +92,11 @@ def same_task(asked: Set[str], task: Sequence[str], weights: Mapping[str, float]
     A customer's opening of a hundred words covers little of itself in any lesson; that it holds nearly all of "cancel flight
     reservation" is what tells.
     """
-    total = sum(weights[word] for word in task)
     found = [word for word in task if word in asked]
-    if sum(1 for word in found if word not in COMMON) < _ENOUGH_OF_TASK or total <= 0:
+    if sum(1 for word in found if word not in COMMON) < _ENOUGH_OF_TASK:
         return 0.0
-    return sum(weights[word] for word in found) / total
+    total = sum([weights[word] for word in task])
+    return sum([weights[word] for word in found]) / total if total > 0 else 0.0
 
 
 def relevance(words: float, near: float | None) -> float:

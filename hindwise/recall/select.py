@@ -1,5 +1,6 @@
 """Which of the scored memories are told? One per slot, no two that say the same, few that nobody asked for. Pure."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -79,19 +80,46 @@ def _take_standing(choice: _Choice, standing: Sequence[Scored], places: int) -> 
 
 
 def _take_diverse(choice: _Choice, items: Sequence[Scored], up_to: int) -> None:
-    """Greedy maximal marginal relevance: each next one by its score, less for what a taken one says already."""
+    """Greedy maximal marginal relevance: each next one by its score, less for what a taken one says already.
+
+    items: by score, the best first. Likeness only grows, and is compared no sooner than it may decide.
+    """
     held = {taken.memory.id for taken in choice.taken}
-    waiting = [item for item in items if item.memory.id not in held]
-    likeness = {item.memory.id: max((_likeness(item, taken) for taken in choice.taken), default=0.0) for item in waiting}
+    waiting = [_Waiting(item) for item in items if item.memory.id not in held]
     while waiting and len(choice.taken) < up_to:
-        # Sorted by score, then id: of equal ones `max` takes the first, so that equal questions get equal answers.
-        best = max(waiting, key=lambda item: (1 - _NOVELTY) * item.parts.score - _NOVELTY * likeness[item.memory.id])
+        best = _worthiest(waiting, choice.taken)
         waiting.remove(best)
-        if not choice.admits(best):
-            continue
-        choice.take(best)
-        for item in waiting:
-            likeness[item.memory.id] = max(likeness[item.memory.id], _likeness(item, best))
+        if choice.admits(best.item):
+            choice.take(best.item)
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    item: Scored
+    likeness: float = 0.0
+    compared: int = 0
+    """With so many of the taken ones, in their order."""
+
+    def worth(self) -> float:
+        return (1 - _NOVELTY) * self.item.parts.score - _NOVELTY * self.likeness
+
+    def compare(self, taken: Sequence[Scored]) -> None:
+        for other in taken[self.compared :]:
+            self.likeness = max(self.likeness, _likeness(self.item, other))
+        self.compared = len(taken)
+
+
+def _worthiest(waiting: Sequence[_Waiting], taken: Sequence[Scored]) -> _Waiting:
+    """The one of the highest worth; of equal ones the first, so that equal questions get equal answers."""
+    best, highest = waiting[0], -math.inf
+    for one in waiting:
+        if (1 - _NOVELTY) * one.item.parts.score <= highest:
+            break
+        if one.worth() > highest:
+            one.compare(taken)
+            if (worth := one.worth()) > highest:
+                best, highest = one, worth
+    return best
 
 
 def _likeness(one: Scored, other: Scored) -> float:
