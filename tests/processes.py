@@ -301,10 +301,17 @@ class Roles(Place):
         self._wait(lambda: ask_ready(url or self.url)[1].get("status") == status, f"API {status}")
 
     def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        processes = (self.temporal, self.worker, self.api, *self.others)
+
+        def met() -> bool:
+            dead = [process.name for process in processes if process.ended() is not None]
+            assert not dead, f"{what}: {', '.join(dead)} ended"
+            return condition()
+
         try:
-            until(condition, what, 60)
+            until(met, what, 60)
         except AssertionError as error:
-            tails = "\n".join(f"== {p.name}\n{p.tail()}" for p in (self.temporal, self.worker, self.api, *self.others))
+            tails = "\n".join(f"== {process.name}\n{process.tail()}" for process in processes)
             raise AssertionError(f"{error}\n{tails}") from None
 
     def close(self) -> None:
