@@ -25,8 +25,14 @@ class Span(NamedTuple):
 
 _LEFT = r"(?<![A-Za-z0-9_])"
 _RIGHT = r"(?![A-Za-z0-9_])"
+_EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}")
+_CODE_AFTER_ITS_NAME = re.compile(
+    r"(?:[Rr]eservations?|[Bb]ookings?|[Cc]onfirmations?|[Oo]rders?|[Tt]ickets?|PNR|[Ll]ocators?)"
+    r"(?:,? (?:with|under|and|the|ID|IDs|id|ids"
+    r"|code|codes|number|numbers|is|are)){0,4}:? ([A-Z0-9]{5,8})" + _RIGHT
+)
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("email", re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}")),
+    ("email", _EMAIL),
     ("card", re.compile(r"(?<![A-Za-z0-9_.-])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}" + _RIGHT)),
     ("card", re.compile(r"(?i)(?:ending (?:in|with) |尾号(?:为|是)?\s?)\d{4}" + _RIGHT)),
     ("id-number", re.compile(_LEFT + r"[1-9]\d{16}[\dXx]" + _RIGHT)),
@@ -44,17 +50,13 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("address", re.compile(r"[\u4e00-\u9fff]{2,8}(?:路|街|大道|巷|弄|胡同)\d{1,5}号?")),
     ("code", re.compile(_LEFT + r"(?=[a-z_]{0,40}\d)[a-z]{1,20}(?:_[a-z]{1,20}){0,4}_\d{3,12}" + _RIGHT)),
     ("code", re.compile(_LEFT + r"(?=[A-Z0-9]{0,11}\d)(?=[0-9]{0,11}[A-Z])[A-Z0-9]{5,12}" + _RIGHT)),
-    (
-        "code",
-        re.compile(
-            r"(?:[Rr]eservations?|[Bb]ookings?|[Cc]onfirmations?|[Oo]rders?|[Tt]ickets?|PNR|[Ll]ocators?)"
-            r"(?:,? (?:with|under|and|the|ID|IDs|id|ids"
-            r"|code|codes|number|numbers|is|are)){0,4}:? ([A-Z0-9]{5,8})" + _RIGHT
-        ),
-    ),
+    ("code", _CODE_AFTER_ITS_NAME),
     ("code", re.compile(_LEFT + r"[A-Za-z]{1,8}[-#]\d{3,12}" + _RIGHT)),
     ("number", re.compile(r"(?<![A-Za-z0-9_.,])#?\d{6,20}(?![A-Za-z0-9_.]\d|\d)")),
 )
+_DIGIT = re.compile(r"\d")
+_WITHOUT_DIGIT = (("email", _EMAIL), ("code", _CODE_AFTER_ITS_NAME))
+"""What can match a text that has no digit."""
 _KNOWN_CODES = re.compile(
     r"(?:HTTP|UTF|ISO|SHA|IPV|RFC|GPT|ERR|CVE|MD|E|OAUTH|BASE|UUID|INT|FLOAT|PYTHON|ORA)-?\d+|(?:gpt|claude|utf|sha|iso|rfc|cve|http|python|int|float)[-_]\d+"
 )
@@ -101,28 +103,41 @@ MAX_DEPTH = 40
 """Deeper JSON is no record about a person."""
 
 
+@lru_cache(maxsize=1024)
+def _names_an_id(key: str) -> bool:
+    return _ID_KEYS.match(key) is not None
+
+
+@lru_cache(maxsize=1024)
+def _names_a_person(key: str) -> bool:
+    return _PERSON_KEYS.match(key) is not None
+
+
 def _from_json(value: Any, key: str = "", depth: int = 0) -> Iterator[str]:
     """Names and ids in a tool's arguments or answer, told by the key they stand under; lists inherit the key."""
     if depth > MAX_DEPTH:
         return
     if isinstance(value, dict):
         for name, inner in value.items():
-            if _ID_KEYS.match(key) and _looks_like_id(str(name)):
+            if _names_an_id(key) and _looks_like_id(str(name)):
                 yield str(name)
             yield from _from_json(inner, str(name), depth + 1)
     elif isinstance(value, list):
         for inner in value:
             yield from _from_json(inner, key, depth + 1)
-    elif isinstance(value, str) and (_is_name(key, value) or (_ID_KEYS.match(key) and 3 <= len(value) <= 60 and _looks_like_id(value))):
+    elif isinstance(value, str) and (_is_name(key, value) or (_names_an_id(key) and 3 <= len(value) <= 60 and _looks_like_id(value))):
         yield value
 
 
 def _is_name(key: str, value: str) -> bool:
-    if not 2 <= len(value) <= 40 or any(c.isdigit() for c in value):
+    if not 2 <= len(value) <= 40:
         return False
-    if key.lower() == "name":  # of a person or of a thing: only two or three capitalised words, or a short Chinese name, are taken
+    plain = key.lower() == "name"
+    if not (plain or _names_a_person(key)) or any(c.isdigit() for c in value):
+        return False
+    if plain:  # of a person or of a thing: only two or three capitalised words, or a short Chinese name, are taken
         return re.fullmatch(r"[A-Z][a-z'-]+(?: [A-Z][a-z'-]+){1,2}", value) is not None
-    return _PERSON_KEYS.match(key) is not None and (value[:1].isupper() or _is_chinese(value))
+    return value[:1].isupper() or _is_chinese(value)
 
 
 def _is_chinese(text: str) -> bool:
@@ -172,10 +187,34 @@ def _name_patterns(names: Collection[str]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=32)
+def _name_signs(names: frozenset[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each name with what a text in small letters holds at least if it holds the name."""
+    return tuple((name, _signs_of(name)) for name in sorted(names))
+
+
+def _signs_of(name: str) -> tuple[str, ...]:
+    parts = [part for part in re.split(r"[^A-Za-z]+", name.lower()) if part] if name.isascii() else []
+    return (name.lower(), *([part for part in parts if len(part) > 1] or parts))
+
+
+@lru_cache(maxsize=64)
 def _names_pattern(names: frozenset[str]) -> re.Pattern[str] | None:
-    """One expression for all names of an episode; remembered, because dozens of its texts are searched for the same names."""
+    """One expression for some names; remembered, because an episode's texts hold the same ones again and again."""
     joined = "|".join(sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p)))
     return re.compile(joined) if joined else None
+
+
+def _find_names(text: str, names: frozenset[str]) -> Iterator[Span]:
+    """Only names that the text may hold are compiled: an episode knows dozens, and compiling them costs more than all the searches."""
+    small = text.lower()
+    odd = not text.isascii() and any(c in text for c in _ODD_LETTERS)
+    may = frozenset(name for name, signs in _name_signs(names) if odd or any(sign in small for sign in signs))
+    if may and (named := _names_pattern(may)):
+        yield from (Span("name", m.start(), m.end(), m[0]) for m in named.finditer(text))
+
+
+_ODD_LETTERS = "\u0130\u0131\u017f\u212a"
+"""Letters that an expression without regard to case takes for i, s and k, though they are not their small forms."""
 
 
 def _is_person(name: str) -> bool:
@@ -187,14 +226,17 @@ def _is_person(name: str) -> bool:
 
 def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
     """Return every personal span of `text`, in order, without overlaps (the first rule that matches wins)."""
+    if not text:
+        return []
     spans: list[Span] = []
-    for kind, pattern in _PATTERNS:
+    # To all rules but two belongs a digit, and few texts have one.
+    for kind, pattern in _PATTERNS if _DIGIT.search(text) else _WITHOUT_DIGIT:
         for match in pattern.finditer(text):
             group = match.lastindex or 0  # where a word in front tells what the code is, only the code is personal
             if _counts(kind, match[group]):
                 spans.append(Span(kind, match.start(group), match.end(group), match[group]))
-    if names and (named := _names_pattern(frozenset(names))):
-        spans += [Span("name", m.start(), m.end(), m[0]) for m in named.finditer(text)]
+    if names:
+        spans += _find_names(text, frozenset(names))
     kept: list[Span] = []
     for span in sorted(spans, key=lambda s: (s.start, -(s.end - s.start))):
         if not kept or span.start >= kept[-1].end:

@@ -1,0 +1,91 @@
+"""The quick looks that spare most texts the rules must never spare one that a rule would have caught."""
+
+import json
+import re
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hindwise.safety.masking import mask, mask_by_all_rules
+from hindwise.safety.personal import _PATTERNS, _name_patterns, find_personal
+
+AIRLINE = Path(__file__).resolve().parents[3] / "examples" / "airline"
+
+SECRETS = (
+    *("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "eyJhbGciOiJI.eyJzdWIiOiIx.abcd", "sk-abc12345678", "4111111111111111"),
+    *("sk_live_abcdefgh1", "pk_test_abcdefgh1", "ghp_abcdefghijklmnop1", "github_pat_abcdefghijklmnop1", "glpat-abcdefghijklmnop1", "AKIAABCDEFGHIJKLMNOP"),
+    *("LTAIabcdefghijkl", "AIzaabcdefghijklmnopqrstuvwxyz1234", "xoxb-abcdefgh12", "hf_abcdefghijklmnopqrst", "npm_abcdefghijklmnopqrst"),
+    *("whsec_abcdefghijklmnopqrst", "dop_v1_abcdefghijklmnopqrst", "app-abcdefghijklmnopqrstuvwx", "dataset-abcdefghijklmnopqrstuvwx"),
+    *("postgres://me:geheim@host", "Bearer abcdef12345", "basic\tYWJjZDEyMzQ=", "令牌是abcdefgh1", "CVV 123", "cvc2: 1234", "安全码是123"),
+    *("verification code: 1234", "one-time-pin is 123456", "OTP is 1234", "2fa code=123456", "验证码是1234", "动态码：12345678"),
+    *("password is hunter2!", "PASS_CODE=abc123", "pass phrase: x9y8z7w6", "pwd=abc1", "secret: 'abcdefghijkl'", "token = a1b2c3d4e5"),
+    *("API-KEY=a1b2c3d4e5", "signing key: a1b2c3d4", "密码是abcd", "口令：abcd1", "PIN是1234", "pin码: 1234", "私钥为abcd"),
+    *("身份证号11010519491231002X", "11010519491231002X", "ssn 123-45-6789", "social security no. 123456789"),
+    *("公民身份号码为11010519491231002X", "4111 1111 1111 1111", "3782-822463-10005"),
+    *("pa\u017f\u017fword is hunter2!", "ba\u0131\u0130 \u212aey", "１２３４５６７８"),
+)  # fmt: skip
+WORDS = ("", " ", "\n", ".", ":", "=", " is ", "是", "x", "Z", "9", "12", "task_id", "我要改签", "please ", '"')
+NAMES = ("mia_li_3668", "Mia Li", "李雷", "J Q", "HAT069", "omar.davis@example.com", "Noah-Ito", "Rose Hope", "sky_99", "Kim", "LI")
+PERSONAL = (
+    "mia",
+    "Mia",
+    "li",
+    "MIA LI",
+    "mia.li",
+    "李雷",
+    "j q",
+    "Kim",
+    "\u212aim",
+    "\u0131",
+    "Noah ito",
+    "reservation ABCDEF",
+    "a@b.co",
+    "1234567",
+    "HAT069",
+)
+
+
+def by_all_rules(text: str, names: frozenset[str]) -> set[str]:
+    """Every kind of place that any rule or name matches, without any look before."""
+    found = {match[0] for _, pattern in _PATTERNS for match in pattern.finditer(text)}
+    joined = "|".join(sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p)))
+    return found | ({match[0] for match in re.finditer(joined, text)} if joined else set())
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(st.sampled_from((*SECRETS, *WORDS)), max_size=5).map("".join))
+def test_a_quick_look_hides_no_secret(text: str) -> None:
+    assert mask(text) == mask_by_all_rules(text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(SECRETS), st.integers(0, 40), st.integers(0, 40), st.sampled_from(("lower", "upper", "swapcase")))
+def test_a_quick_look_hides_no_part_of_a_secret_in_other_letters(secret: str, start: int, length: int, change: str) -> None:
+    text = getattr(secret[start : start + length], change)()
+    assert mask(text) == mask_by_all_rules(text)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    st.lists(st.sampled_from((*PERSONAL, *WORDS)), max_size=5).map("".join),
+    st.frozensets(st.sampled_from(NAMES), max_size=4),
+)
+def test_a_quick_look_hides_no_name_and_no_number(text: str, names: frozenset[str]) -> None:
+    told = find_personal(text, names=names)
+    everything = by_all_rules(text, names)
+    assert bool(told) <= bool(everything)
+    for name in sorted(names):
+        alone = re.compile("|".join(_name_patterns([name])) or "(?!)")
+        for match in alone.finditer(text):
+            assert any(span.start < match.end() and match.start() < span.end for span in told), (match[0], told)
+
+
+def test_a_quick_look_changes_nothing_in_real_runs() -> None:
+    texts = [
+        message.get("content") or json.dumps(message)
+        for line in (AIRLINE / "runs.jsonl").read_text(encoding="utf-8").splitlines()
+        for message in json.loads(line)["messages"]
+    ]
+    assert len(texts) > 100
+    assert [mask(text) for text in texts] == [mask_by_all_rules(text) for text in texts]
