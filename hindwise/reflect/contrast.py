@@ -7,7 +7,7 @@ from hindwise.model.memory import Draft, LessonType
 from hindwise.reflect.findings import Read, lesson, of_step, read
 from hindwise.reflect.rules_calls import changed_arguments
 from hindwise.reflect.transcript import Step, call_names
-from hindwise.reflect.wording import chain, last_of, listed, variants, when
+from hindwise.reflect.wording import careful, chain, last_of, listed, variants, when
 
 
 def contrast(run: Read, earlier: Sequence[Episode]) -> Draft | None:
@@ -32,7 +32,7 @@ def _difference(run: Read, good: Read, bad: Read) -> Draft | None:
     return lesson(
         run,
         LessonType.PITFALL if run.failed else LessonType.STRATEGY,
-        when(run.language, run.asked, ways, run.say("that worked, the other way failed", "这样做的一次成功，另一次失败")),
+        when(run.language, run.asked, ways, _because(run, did, failed)),
         evidences=[e for s in key[-3:] for e in of_step(run.episode, s)[:1]],
         tools=call_names(run.decisive),
         worked=chain(did, at_most=8),
@@ -42,6 +42,12 @@ def _difference(run: Read, good: Read, bad: Read) -> Draft | None:
         confidence=0.7,
         topics=("contrast",),
     )
+
+
+def _because(run: Read, did: list[str], failed: list[str]) -> str:
+    if set(did) < set(failed):
+        return run.say("a run without it worked, one with it failed", "没有该调用的一次成功，有的一次失败")
+    return run.say("that worked, the other way failed", "这样做的一次成功，另一次失败")
 
 
 def _ways(run: Read, did: list[str], failed: list[str]) -> tuple[str, ...]:
@@ -56,7 +62,7 @@ def _ways(run: Read, did: list[str], failed: list[str]) -> tuple[str, ...]:
     if only_good:
         return variants([run.say(f"also call {names}", f"还要调用 {names}") for names in good])
     if only_bad:
-        return variants([run.say(f"do not call {names}", f"不要调用 {names}") for names in bad])
+        return variants([careful(names, run.language) for names in bad])
     if did != failed and did:
         return variants([run.say(f"keep the order {last_of(did, n)}", f"按 {last_of(did, n)} 的顺序执行") for n in (5, 4, 3, 2)])
     return ()

@@ -13,7 +13,7 @@ from hindwise.reflect.rules_calls import kind_of_value
 from hindwise.reflect.slots import slot_of
 from hindwise.reflect.transcript import Step, call_names, error_of, steps_of, user_turns, without_briefs
 from hindwise.reflect.verdict import Verdict, verdict_of
-from hindwise.reflect.wording import error_variants, fitting, general_error, last_of, listed, variants, when
+from hindwise.reflect.wording import careful, error_variants, fitting, general_error, last_of, listed, variants, when
 from hindwise.safety.origin import looks_injected
 from hindwise.text.clean import one_line
 
@@ -62,7 +62,7 @@ def _calls(run: Read, verdict: Verdict) -> Iterator[list[str]]:
         again = any(name in {s.name for s in run.decisive} for name in verdict.missing)
         yield [run.say(f"also call {n}{' once more' if again else ''}", f"还要{'再次' if again else ''}调用 {n}") for n in missing]
     elif verdict.extra:
-        yield [run.say(f"do not call {names}", f"不要调用 {names}") for names in extra]
+        yield [careful(names, run.language) for names in extra]
 
 
 def _arguments(run: Read, verdict: Verdict) -> Iterator[list[str]]:
@@ -94,7 +94,7 @@ def _lines(run: Read, verdict: Verdict, actions: Sequence[tuple[str, ...]]) -> l
         why = (
             run.say("without it the run failed", "缺少该调用导致任务失败")
             if verdict.missing
-            else run.say("that call made the run fail", "该调用导致任务失败")
+            else run.say("that call made a run fail", "曾因该调用而失败")
         )
         lines.append((calls[0], why))
     if arguments:

@@ -59,6 +59,11 @@ def listed(names: Sequence[str], language: Language, *, at_most: int = 3) -> str
     return say(language, f"{', '.join(shown[:-1])} and {shown[-1]}", f"{'、'.join(shown[:-1])} 和 {shown[-1]}")
 
 
+def careful(names: str, language: Language) -> str:
+    """What to do about calls that were wrong this time. Not "never": the task asked for them; unchecked was whether they may be made."""
+    return say(language, f"check that {names} is allowed first", f"先确认允许再调用 {names}")
+
+
 def chain(names: Sequence[str], *, at_most: int = 5) -> str:
     """`a → b → c`; a long chain keeps its end, where it was decided."""
     shown = list(names) if len(names) <= at_most else ["…", *names[-(at_most - 1) :]]
