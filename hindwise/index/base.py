@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,7 @@ class Filters:
     kinds: frozenset[str] = field(default_factory=frozenset)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One find. `lexical`: BM25, 0.0 if not in the lexical pool; `cosine`: in [-1, 1], exact, None without vectors.
 
     `coverage`: share of the query's idf weight that the document's tokens cover, 0..1.

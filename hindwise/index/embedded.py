@@ -174,7 +174,8 @@ class EmbeddedIndex:
             raise IndexUnavailable("the index is closed")
         try:
             # Not cancelled on the thread: a transaction that began either ends or is rolled back by itself.
-            return await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(pool, self._on_thread, work), timeout_s)
+            async with asyncio.timeout(timeout_s):
+                return await asyncio.get_running_loop().run_in_executor(pool, self._on_thread, work)
         except TimeoutError as error:
             raise IndexUnavailable(f"the index did not answer within {timeout_s:g} s") from error
         except sqlite3.Error as error:

@@ -12,20 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from hindwise.index.base import Candidate, Vector
-from hindwise.index.space_image import SpaceImage
+from hindwise.index.space_image import K1, SpaceImage
 from hindwise.index.terms import Frequencies, Rows, term_hash
 
-K1 = 1.2
-B = 0.75
 COMMON_SHARE = 0.25
 """A term in more than this share of a space says little and costs most: left out of the search where another one finds something."""
 SMALL_SPACE = 40
 """Below this many documents a share says nothing yet: no term is left out."""
 _DECIMALS = 6
+_ROUNDING = 3e-6
+"""More than two scores can differ that are equal when rounded."""
 
 Scores = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Cosines = npt.NDArray[np.float32]
 
 
 def idf(docs: int, df: int) -> float:
@@ -41,34 +41,33 @@ def best(image: SpaceImage, tokens: Sequence[str], vector: Vector | None, kinds:
     if not image.docs:
         return []
     allowed = image.allowed(kinds)
-    postings = [image.postings(term_hash(token)) for token in dict.fromkeys(tokens)]
+    postings = image.postings([term_hash(token) for token in dict.fromkeys(tokens)]) if tokens else []
     weights = [idf(image.docs, len(rows)) for rows, _ in postings]
-
     lexical = _bm25(image, _searched(postings, weights, image.docs))
-    by_words = _top(image, lexical, allowed & (lexical > 0), k)
+    scored = np.flatnonzero(lexical if allowed is None else np.where(allowed, lexical, 0.0))
+    by_words = _top(image, lexical, scored, k)
 
-    cosines = None if vector is None else _cosines(image, vector)
+    cosines = None if vector is None else image.matrix @ vector
     by_meaning: Positions = np.zeros(0, dtype=np.int64)
     if cosines is not None:
-        by_meaning = _top(image, cosines, allowed if image.all_vectors else allowed & image.has_vector, k)
+        if not image.all_vectors:
+            allowed = image.has_vector if allowed is None else allowed & image.has_vector
+        by_meaning = _top(image, cosines, None if allowed is None else np.flatnonzero(allowed), k)
 
     # By id, so that equal questions give equal lists.
-    union = sorted({*by_words.tolist(), *by_meaning.tolist()}, key=image.ids.__getitem__)
-    rows = np.array(union, dtype=np.int64)
-    return _candidates(image, rows, lexical, by_words, cosines, _coverage(postings, weights, rows))
+    of_words = set(by_words.tolist())
+    union = sorted(of_words.union(by_meaning.tolist()), key=image.ids.__getitem__)
+    words = [score if row in of_words else 0.0 for row, score in zip(union, _rounded(lexical[union]).tolist(), strict=True)]
+    meanings = [None] * len(union) if cosines is None else _meanings(image, cosines, union)
+    covered = _coverage(postings, weights, np.array(union, dtype=np.int32))
+    return list(map(Candidate, map(image.ids.__getitem__, union), words, meanings, covered.tolist()))
 
 
-def _candidates(
-    image: SpaceImage, union: Positions, lexical: Scores, by_words: Positions, cosines: Scores | None, covered: Scores
-) -> list[Candidate]:
-    words = np.where(np.isin(union, by_words), lexical[union], 0.0).tolist()
-    meanings: list[float | None] = [None] * len(union)
-    if cosines is not None:
-        meanings = cosines[union].tolist()
-        if not image.all_vectors:
-            meanings = [value if has else None for value, has in zip(meanings, image.has_vector[union].tolist(), strict=True)]
-    ids = [image.ids[row] for row in union.tolist()]
-    return [Candidate(*values) for values in zip(ids, words, meanings, covered.tolist(), strict=True)]
+def _meanings(image: SpaceImage, cosines: Cosines, union: list[int]) -> list[float | None]:
+    values: list[float | None] = _rounded(cosines[union]).tolist()
+    if image.all_vectors:
+        return values
+    return [value if has else None for value, has in zip(values, image.has_vector[union].tolist(), strict=True)]
 
 
 def _searched(postings: list[tuple[Rows, Frequencies]], weights: list[float], docs: int) -> list[tuple[Rows, Frequencies, float]]:
@@ -81,38 +80,40 @@ def _searched(postings: list[tuple[Rows, Frequencies]], weights: list[float], do
 
 def _bm25(image: SpaceImage, terms: list[tuple[Rows, Frequencies, float]]) -> Scores:
     scores = np.zeros(len(image.ids), dtype=np.float64)
-    mean = image.mean_length
+    norms = image.norms
     for rows, tf, weight in terms:
-        norm = K1 * (1 - B + B * image.lengths[rows] / mean)
         # A term's rows are distinct, so that adding by index counts each once.
-        scores[rows] += weight * tf * (K1 + 1) / (tf + norm)
-    return np.round(scores, _DECIMALS)
+        scores[rows] += weight * (K1 + 1) * tf / (tf + norms[rows])
+    return scores
 
 
-def _cosines(image: SpaceImage, vector: Vector) -> Scores:
-    products: Scores = (image.matrix @ vector).astype(np.float64)
-    return products.round(_DECIMALS).clip(-1.0, 1.0)
+def _rounded(scores: Scores | Cosines) -> Scores:
+    """Cosines a little over 1 are 1; BM25 is at home above it, and stays."""
+    exact: Scores = scores.astype(np.float64).round(_DECIMALS)
+    return exact.clip(-1.0, 1.0) if scores.dtype == np.float32 else exact
 
 
-def _top(image: SpaceImage, scores: Scores, allowed: Mask, k: int) -> Positions:
-    """The rows of the k highest scores among the allowed; of equal ones at the edge, those of the lower id."""
-    rows: Positions = np.flatnonzero(allowed)
-    if len(rows) <= k:
-        return rows
-    edge = np.partition(scores[rows], len(rows) - k)[len(rows) - k]
-    rows = rows[scores[rows] >= edge]
+def _top(image: SpaceImage, scores: Scores | Cosines, among: Positions | None, k: int) -> Positions:
+    """The rows of the k highest scores among these (None: all); of equal ones at the edge, those of the lower id."""
+    values = scores if among is None else scores[among]
+    if len(values) <= k:
+        return np.arange(len(values)) if among is None else among
+    # Rounding is for ties at the edge alone: only what lies within a rounding of it is rounded.
+    edge = np.partition(values, len(values) - k)[len(values) - k]
+    near: Positions = np.flatnonzero(values >= edge - _ROUNDING)
+    rows = near if among is None else among[near]
     if len(rows) == k:
         return rows
-    ranked = sorted(rows.tolist(), key=lambda row: (-scores[row], image.ids[row]))
-    return np.array(ranked[:k], dtype=np.int64)
+    exact = _rounded(scores[rows]).tolist()
+    ranked = sorted(zip(exact, rows.tolist(), strict=True), key=lambda scored: (-scored[0], image.ids[scored[1]]))
+    return np.array([row for _, row in ranked[:k]], dtype=np.int64)
 
 
-def _coverage(postings: list[tuple[Rows, Frequencies]], weights: list[float], union: Positions) -> Scores:
+def _coverage(postings: list[tuple[Rows, Frequencies]], weights: list[float], union: Rows) -> Scores:
     """The share of the question's weight that each row of `union` holds, 0..1."""
     covered = np.zeros(len(union), dtype=np.float64)
     total = sum(weights)
     for (rows, _), weight in zip(postings, weights, strict=True):
         if len(rows):
-            at = np.minimum(np.searchsorted(rows, union), len(rows) - 1)
-            covered += weight * (rows[at] == union)
+            covered += weight * (rows.take(rows.searchsorted(union), mode="clip") == union)
     return np.round(covered / total, _DECIMALS) if total > 0 else covered

@@ -19,8 +19,8 @@ _BYTES_PER_ROW = 250
 """What the Python objects of one row take, roughly."""
 
 
-_NO_ROWS: Rows = np.zeros(0, dtype=np.int32)
-_NO_TF: Frequencies = np.zeros(0, dtype=np.float32)
+K1 = 1.2
+B = 0.75
 
 
 class Row(NamedTuple):
@@ -50,6 +50,7 @@ class SpaceImage:
         """Living documents."""
         self.mean_length = 1.0
         """Mean number of tokens of the living documents; 1.0 where there are none."""
+        self._norms: npt.NDArray[np.float64] | None = None
         self._kind_codes: dict[str, int] = {}
         self._packed: list[bytes] = []
         self._packed_bytes = 0
@@ -63,6 +64,13 @@ class SpaceImage:
         return self._matrix[: len(self.ids)]
 
     @property
+    def norms(self) -> npt.NDArray[np.float64]:
+        """What a row's length adds below the fraction of BM25."""
+        if self._norms is None:
+            self._norms = K1 * (1 - B + B * self.lengths / self.mean_length)
+        return self._norms
+
+    @property
     def last_key(self) -> int:
         """The highest key ever taken in, dead or alive; -1 before the first."""
         return int(self.keys[-1]) if len(self.keys) else -1
@@ -73,21 +81,19 @@ class SpaceImage:
         inverted = sum(postings.nbytes for _, postings in self._postings)
         return self._matrix.nbytes + inverted + self._packed_bytes + _BYTES_PER_ROW * len(self.ids)
 
-    def postings(self, term: int) -> tuple[Rows, Frequencies]:
-        """Return the living rows that hold the term, ascending, and how often each does."""
-        found = [part for _, postings in self._postings if len((part := postings.of(term))[0])]
-        if not found:
-            return _NO_ROWS, _NO_TF
-        rows, tf = found[0] if len(found) == 1 else (np.concatenate([r for r, _ in found]), np.concatenate([f for _, f in found]))
+    def postings(self, terms: Sequence[int]) -> list[tuple[Rows, Frequencies]]:
+        """Return, for each term, the living rows that hold it, ascending, and how often each does."""
+        wanted = np.array(terms, dtype=np.uint64)
+        found = [_joined(parts) for parts in zip(*(postings.of(wanted) for _, postings in self._postings), strict=True)]
         if self.docs < len(self.ids):
-            living = self.alive[rows]
-            rows, tf = rows[living], tf[living]
-        return rows, tf
+            living = [self.alive[rows] for rows, _ in found]
+            found = [(rows[kept], tf[kept]) for (rows, tf), kept in zip(found, living, strict=True)]
+        return found
 
-    def allowed(self, kinds: frozenset[str]) -> npt.NDArray[np.bool_]:
-        """Return a mask of the living rows of these kinds; no kinds = all."""
+    def allowed(self, kinds: frozenset[str]) -> npt.NDArray[np.bool_] | None:
+        """Return a mask of the living rows of these kinds; no kinds = all. None where that is every row."""
         if not kinds:
-            return self.alive
+            return self.alive if self.docs < len(self.ids) else None
         codes = [code for kind, code in self._kind_codes.items() if kind in kinds]
         mask: npt.NDArray[np.bool_] = self.alive & np.isin(self.kinds, codes)
         return mask
@@ -133,6 +139,7 @@ class SpaceImage:
         self.docs = int(self.alive.sum())
         self.all_vectors = bool(self.has_vector[self.alive].all())
         self.mean_length = float(self.lengths[self.alive].sum()) / max(self.docs, 1) or 1.0
+        self._norms = None
 
     def _invert_from(self, first: int) -> None:
         """Add postings for the rows from `first` on, together with those of earlier ones that are not much larger."""
@@ -164,3 +171,11 @@ class SpaceImage:
         self.has_vector, self.alive = self.has_vector[keep], self.alive[keep]
         self._packed_bytes = sum(map(len, self._packed))
         self._postings = [(0, Postings(self._packed, 0))]
+
+
+def _joined(parts: Sequence[tuple[Rows, Frequencies]]) -> tuple[Rows, Frequencies]:
+    """One term's postings in order of row; mostly one part has them all."""
+    filled = [part for part in parts if len(part[0])]
+    if len(filled) < 2:
+        return filled[0] if filled else parts[0]
+    return np.concatenate([rows for rows, _ in filled]), np.concatenate([tf for _, tf in filled])

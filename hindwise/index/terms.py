@@ -46,13 +46,16 @@ class Postings:
         self._terms, starts = np.unique(flat["term"][order], return_index=True)
         self._starts = np.append(starts, len(order)).astype(np.int64)
 
-    def of(self, term: int) -> tuple[Rows, Frequencies]:
-        """Return the rows that hold the term, and how often; empty arrays for an unknown one."""
-        at = int(np.searchsorted(self._terms, np.uint64(term)))
-        if at == len(self._terms) or self._terms[at] != term:
-            return self._rows[:0], self._tf[:0]
-        start, end = int(self._starts[at]), int(self._starts[at + 1])
-        return self._rows[start:end], self._tf[start:end]
+    def of(self, terms: npt.NDArray[np.uint64]) -> list[tuple[Rows, Frequencies]]:
+        """Return, for each term, the rows that hold it, and how often; empty arrays for an unknown one."""
+        if not len(self._terms):
+            return [(self._rows, self._tf)] * len(terms)
+        at = self._terms.searchsorted(terms)
+        known = self._terms.take(at, mode="clip") == terms
+        # An unknown term gets the empty range from its place to its place.
+        starts = self._starts[at].tolist()
+        ends = self._starts[at + known].tolist()
+        return [(self._rows[start:end], self._tf[start:end]) for start, end in zip(starts, ends, strict=True)]
 
     @property
     def nbytes(self) -> int:

@@ -15,21 +15,14 @@ LATIN_CHARS_PER_TOKEN = 6
 """Words of up to six letters are one token; with spaces and punctuation this comes to about four characters a token."""
 DIGITS_PER_TOKEN = 3
 
-_PIECE = re.compile(rf"(?P<cjk>[{CJK}]+)|(?P<digits>\d+)|(?P<word>(?:(?![{CJK}])[^\W\d])+)|(?P<mark>[^\w\s]|\n)")
+_CJK = re.compile(f"[{CJK}]")
+# A run is found in pieces of one token each, so that their number is its cost, rounded up.
+_PIECE = re.compile(rf"\d{{1,{DIGITS_PER_TOKEN}}}|(?:(?![{CJK}])[^\W\d]){{1,{LATIN_CHARS_PER_TOKEN}}}|(?![{CJK}])[^\w\s]|\n")
+_ASCII_PIECE = re.compile(rf"[0-9]{{1,{DIGITS_PER_TOKEN}}}|[A-Za-z_]{{1,{LATIN_CHARS_PER_TOKEN}}}|[^\w\s]|\n")
 
 
 def count_tokens(text: str) -> int:
     """Return the estimated number of tokens; 0 for empty text."""
-    total = 0.0
-    for piece in _PIECE.finditer(text):
-        length = piece.end() - piece.start()
-        match piece.lastgroup:
-            case "cjk":
-                total += length * CJK_TOKENS_PER_CHAR
-            case "digits":
-                total += math.ceil(length / DIGITS_PER_TOKEN)
-            case "word":
-                total += math.ceil(length / LATIN_CHARS_PER_TOKEN)
-            case _:
-                total += 1
-    return math.ceil(total)
+    if text.isascii():
+        return len(_ASCII_PIECE.findall(text))
+    return math.ceil(len(_PIECE.findall(text)) + CJK_TOKENS_PER_CHAR * len(_CJK.findall(text)))
