@@ -51,7 +51,7 @@ def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory]) -> Plan
         return Plan("agree", "the same value was known", target=head.id)
     if valid_from < (head.said_at or head.valid_from):
         return _late(draft, valid_from, slot, head, version)
-    return Plan("supersede", f"changed: {_short(head)} -> {_short(draft)}", target=head.id, version=version)
+    return Plan("supersede", f"changed: {brief_words(head)} -> {brief_words(draft)}", target=head.id, version=version)
 
 
 def _retract(draft: Draft, head: Memory | None, version: int) -> Plan:
@@ -59,7 +59,7 @@ def _retract(draft: Draft, head: Memory | None, version: int) -> Plan:
         return (
             Plan("add", "takes back what was not known", version=version) if draft.value else Plan("complementary", "nothing to take back")
         )
-    return Plan("retract", f"taken back, it was never true: {_short(head)}", target=head.id, version=version)
+    return Plan("retract", f"taken back, it was never true: {brief_words(head)}", target=head.id, version=version)
 
 
 def _late(draft: Draft, valid_from: datetime, slot: Sequence[Memory], head: Memory, version: int) -> Plan:
@@ -67,9 +67,10 @@ def _late(draft: Draft, valid_from: datetime, slot: Sequence[Memory], head: Memo
     if twin := next((m for m in kept if same_value(draft, m) and m.valid_from <= valid_from), None):
         return Plan("agree", "an earlier value that was known", target=twin.id)
     later = min((m for m in kept if m.valid_from > valid_from), key=lambda m: (m.valid_from, m.version), default=head)
-    return Plan("late", f"older than what is known: {_short(later)}", successor=later.id, version=version)
+    return Plan("late", f"older than what is known: {brief_words(later)}", successor=later.id, version=version)
 
 
-def _short(words: Draft | Memory) -> str:
+def brief_words(words: Draft | Memory) -> str:
+    """How a memory is named in reasons: its value or conclusion, at most 60 characters. Erasure looks for exactly this."""
     text = words.value or words.conclusion
     return text if len(text) <= 60 else text[:59] + "…"

@@ -7,13 +7,15 @@ import pytest
 from sqlalchemy import func, select, update
 
 from hindwise.errors import NotFound, SpaceErased
-from hindwise.ledger import memories, memory_erasure, outbox
+from hindwise.ledger import intake, memories, memory_erasure, outbox, recalls, reflections
+from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.ledger.schema import memories as rows
 from hindwise.ledger.schema import spaces as space_rows
 from hindwise.lifecycle.aging import AgingRules
 from hindwise.model.memory import Status
-from tests.build import NOON, TENANT, make_draft, make_evidence
+from hindwise.model.reflection import Answer, Complaint, Rejected, Usage
+from tests.build import NOON, TENANT, make_draft, make_episode, make_evidence
 
 DAY = timedelta(days=1)
 
@@ -174,6 +176,82 @@ async def test_an_erased_memory_leaves_no_word_in_the_ledger(ledger, tmp_path):
     with pytest.raises(NotFound):
         await ledger.read(lambda conn: memories.load(conn, TENANT, decision.memory_id))
     assert await ledger.read(lambda conn: conn.execute(select(func.count()).select_from(rows)).scalar_one()) == 0
+    await ledger.close()
+    for path in tmp_path.iterdir():
+        assert b"canary-7391" not in path.read_bytes(), path.name
+
+
+@pytest.mark.parametrize("neighbour", ["replaced", "replacing", "late", "confirmed"])
+async def test_an_erased_memory_leaves_no_word_in_the_history_of_its_neighbours(ledger, tmp_path, neighbour):
+    secret, other = make_draft("canary-7391"), make_draft("aisle")
+    first, second, days = {
+        "replaced": (other, secret, (0, 1)),
+        "replacing": (secret, other, (0, 1)),
+        "late": (secret, other, (1, 0)),
+        "confirmed": (secret, secret.model_copy(update={"evidence": (make_evidence("e2", "canary-7391 again"),)}), (0, 1)),
+    }[neighbour]
+    found = []
+    for number, (draft, day) in enumerate(zip((first, second), days, strict=True)):
+        reflection_id = await reflected(ledger, f"run-{number}", draft)
+        found += await ledger.write(recorded(reflection_id, draft, day))
+    [erased] = [m.id for m in await slot(ledger) if m.value == "canary-7391"]
+    assert any("canary-7391" in decision.reason for decision in found) or neighbour == "confirmed"
+    await ledger.write(lambda conn: memory_erasure.erase(conn, TENANT, erased, NOON))
+    await ledger.close()
+    for path in tmp_path.iterdir():
+        assert b"canary-7391" not in path.read_bytes(), path.name
+
+
+async def reflected(ledger, run_id, draft):
+    """A queued reflection with the draft in its stored answer, once accepted and once refused before."""
+
+    def work(conn):
+        accepted = intake.accept_run(conn, make_episode(run_id), ReflectorId("rules", "", "1"), recall_ids=(), now=NOON, keep_first=False)
+        answer = Answer(drafts=(draft,), raw=draft.conclusion)
+        refused = [Rejected(draft=draft, rule="quote-occurs", reason="no")]
+        complaint = [Complaint(rule="quote-occurs", text=f"{draft.conclusion} does not occur", ordinal=0)]
+        for attempt, kept, rejected in ((1, [], refused), (2, [(0, draft)], [])):
+            reflections.store_attempt(conn, accepted.reflection_id, attempt, "llm", "llm m 1", answer, NOON)
+            reflections.store_grounded(
+                conn, accepted.reflection_id, attempt, accepted=kept, rejected=rejected, complaints=complaint if rejected else []
+            )
+        return accepted.reflection_id
+
+    return await ledger.write(work)
+
+
+def recorded(reflection_id, draft, day):
+    """Resolve the draft and keep the decisions, as the activity does."""
+
+    def work(conn):
+        decisions = resolve(reflection_id, draft, day=day)(conn)
+        refused = [Rejected(draft=draft, rule="gate", reason="no")]
+        reflections.set_result(
+            conn, reflection_id, written_by="llm m 1", fallback_from="", usage=Usage(), decisions=decisions, rejected=refused, due={}
+        )
+        return decisions
+
+    return work
+
+
+async def test_a_shared_lesson_is_erased_with_the_fuller_draft_that_it_was_made_of(ledger, tmp_path):
+    drafted = make_draft("canary-7391: ask for the number first", kind="lesson", applies_when="a refund is asked for")
+    kept = drafted.model_copy(update={"conclusion": "ask for the number first"})
+    reflection_id = await reflected(ledger, "run-1", drafted)
+    (decision,) = await ledger.write(recorded(reflection_id, kept, 0))
+    await ledger.write(lambda conn: memory_erasure.erase(conn, TENANT, decision.memory_id, NOON))
+    assert [attempt.answer.drafts for attempt in await ledger.read(lambda conn: reflections.attempts(conn, reflection_id))] == [(), ()]
+    await ledger.close()
+    for path in tmp_path.iterdir():
+        assert b"canary-7391" not in path.read_bytes(), path.name
+
+
+async def test_what_was_noted_about_an_erased_memory_goes_with_it(ledger, tmp_path):
+    (decision,) = await ledger.write(resolve("r1", make_draft("window")))
+    await ledger.write(
+        lambda conn: recalls.feedback(conn, TENANT, "recall-1", [decision.memory_id], "harmful", "canary-7391 is not true", NOON)
+    )
+    await ledger.write(lambda conn: memory_erasure.erase(conn, TENANT, decision.memory_id, NOON))
     await ledger.close()
     for path in tmp_path.iterdir():
         assert b"canary-7391" not in path.read_bytes(), path.name
