@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=Door)
 
 @router.post("", status_code=201, operation_id="create_memory", openapi_extra=needs("write"))
 async def create_memory(body: MemoryBody, request: Request, services: Use, caller: Caller, response: Response) -> MemoryWritten:
-    """Keep a statement; the next recall finds it. Who says a thing twice confirms it; another value of the same property replaces it."""
+    """Keep a statement; the next recall finds it. What is said again holds longer; another value of the same property replaces it."""
     written = await write(services, caller, request, body)
     response.headers["Location"] = f"/v1/memories/{written.memory_id}"
     return MemoryWritten(id=written.memory_id, status=written.status, action=written.action, supersedes=list(written.supersedes))

@@ -6,6 +6,7 @@ Deciding is `hindwise.resolve`; here is only what carries it out. Called twice f
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection, func, select, update
 
@@ -171,26 +172,28 @@ class Resolution:
         return memory.model_copy(update={"review_at": due.review_at, "expires_at": due.expires_at})
 
     def _agree(self, target: Memory, draft: Draft, space_no: int, said_at: datetime) -> None:
-        """Another episode says the same: evidence +1. Repetition within one episode is not evidence."""
+        """Another episode says the same: evidence +1. Said again without one (by hand), it only holds longer: repetition is no evidence."""
         episodes = {item.episode_id for item in draft.evidence}
         standing = select(evidence.c.episode_id).where(evidence.c.memory_id == target.id, evidence.c.withdrawn_at.is_(None))
         had = set(self.conn.execute(standing).scalars())
-        if not episodes or episodes <= had:
+        known_until = target.said_at or target.valid_from
+        counts = bool(episodes - had)
+        if not counts and said_at <= known_until:
             return
-        changes.add_evidence(self.conn, target.id, draft.evidence, self.reflection_id)
         due = due_dates(target.model_copy(update={"recorded_at": self.now}), self.rules)
+        held: dict[str, Any] = {"said_at": max(said_at, known_until), "review_at": due.review_at, "expires_at": due.expires_at}
+        if counts:
+            changes.add_evidence(self.conn, target.id, draft.evidence, self.reflection_id)
+            held["evidence_count"] = target.evidence_count + 1
+            held["confidence"] = min(0.99, target.confidence + (1 - target.confidence) * 0.25)
         changes.change(
             self.conn,
             target,
             actor=self.actor,
             action="agreed",
-            why="another task says the same",
+            why="another task says the same" if counts else "it was said again",
             at=self.now,
-            said_at=max(said_at, target.said_at or target.valid_from),
-            evidence_count=target.evidence_count + 1,
-            confidence=min(0.99, target.confidence + (1 - target.confidence) * 0.25),
-            review_at=due.review_at,
-            expires_at=due.expires_at,
+            **held,
         )
         self._touch(space_no, target.id)
 

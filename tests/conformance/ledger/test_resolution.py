@@ -140,6 +140,16 @@ async def test_what_another_task_says_too_survives_the_correction(ledger):
     assert [item.episode_id for item in quotes[memory.id]] == ["e2"]
 
 
+async def test_what_was_said_again_by_hand_holds_longer_and_is_no_evidence(ledger):
+    await ledger.write(resolve("w1", make_draft("window")))
+    await ledger.write(resolve("w2", make_draft("window"), day=9))
+    (again,) = await slot(ledger)
+    assert (again.said_at, again.evidence_count, again.confidence) == (NOON + 9 * DAY, 1, 0.7)
+    assert again.expires_at == NOON + (9 + AgingRules().expire_semantic) * DAY
+    await ledger.write(resolve("r3", make_draft("aisle", valid_from=NOON + 5 * DAY), day=10))
+    assert [m.value for m in await slot(ledger) if m.head] == ["window"]
+
+
 async def test_low_confidence_waits_for_a_person(ledger):
     await ledger.write(resolve("r1", make_draft("window", confidence=0.2)))
     assert [m.status for m in await slot(ledger)] == [Status.PENDING]
