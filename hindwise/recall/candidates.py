@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hindwise.embed.base import Vector
-from hindwise.recall.queries import Glance
+from hindwise.recall.queries import Raw
 
 _K1, _B = 1.2, 0.75
 """As both indexes have it."""
@@ -18,13 +18,13 @@ _K1, _B = 1.2, 0.75
 class Found(NamedTuple):
     """A row that may be told, with its raw scores. `cosine`: None without vectors."""
 
-    row: Glance
+    row: Raw
     lexical: float
     cosine: float | None
 
 
 def score_rows(
-    rows: Sequence[Glance], asked: Sequence[str], vectors: Mapping[tuple[int, str], Vector], question: Vector | None
+    rows: Sequence[Raw], asked: Sequence[str], vectors: Mapping[tuple[int, str], Vector], question: Vector | None
 ) -> list[Found]:
     """Score rows straight from their stored `lex` and vectors; BM25 with the statistics of these rows.
 

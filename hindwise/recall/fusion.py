@@ -1,5 +1,6 @@
 """How do two kinds of scores become one? The sum of their z-scores over the union of both pools, one space at a time. Pure."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,10 +14,13 @@ Scores = npt.NDArray[np.float64]
 
 def standardise(values: Sequence[float]) -> Scores:
     """Return (value - mean) / std; all 0 where the values do not differ."""
-    array = np.asarray(values, dtype=np.float64)
-    spread = float(array.std()) if len(array) else 0.0
+    array: Scores = np.array(values, dtype=np.float64)
+    if not len(array):
+        return array
+    array -= np.add.reduce(array) / len(array)
+    spread = math.sqrt(array.dot(array) / len(array))
     # A sum of equal floats may differ from their product in the last bit, so that an exact zero cannot be asked for.
-    return np.zeros(len(array)) if spread < 1e-9 else (array - array.mean()) / spread
+    return np.zeros(len(array)) if spread < 1e-9 else array / spread
 
 
 def fuse(lexical: Sequence[float], cosine: Sequence[float | None]) -> list[float]:
@@ -25,8 +29,10 @@ def fuse(lexical: Sequence[float], cosine: Sequence[float | None]) -> list[float
     lexical: BM25, 0 outside of the lexical pool. cosine: None where there is no vector: counts as the lowest of the others.
     """
     known = [value for value in cosine if value is not None]
+    words = standardise(lexical)
     if not known:
-        return [float(value) for value in standardise(lexical)]
+        return list(words.tolist())
     floor = min(known)
-    meaning = standardise([floor if value is None else value for value in cosine])
-    return [float(value) for value in LEXICAL_WEIGHT * standardise(lexical) + meaning]
+    meaning = standardise(known if len(known) == len(cosine) else [floor if value is None else value for value in cosine])
+    fused: list[float] = (LEXICAL_WEIGHT * words + meaning).tolist()
+    return fused

@@ -1,6 +1,6 @@
 """Which of the found memories answer the question, and how well? Gate, fusion, score. Pure: the time is passed in.
 
-In two steps, because reading a whole memory costs more than judging it: `sift` says from a glance which ones may be told, `score` weighs
+In two steps, because building a memory costs more than judging it: `sift` says from bare rows which ones may be told, `score` weighs
 these.
 """
 
@@ -18,6 +18,7 @@ from hindwise.model.memory import Kind, Memory
 from hindwise.recall import profiles
 from hindwise.recall.candidates import Found
 from hindwise.recall.fusion import fuse
+from hindwise.recall.queries import memory_of
 from hindwise.recall.question import Question
 from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
 from hindwise.recall.select import Scored
@@ -46,7 +47,7 @@ class Hopeful(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """What is worth reading whole; and the best relevance there was, told or not."""
+    """What is worth weighing; and the best relevance there was, told or not."""
 
     hopeful: list[Hopeful]
     best: float
@@ -80,10 +81,10 @@ class Judge:
         told += [item for item in hopeful if not item.relevant and item.found.row.id in stands]
         return Sifted(told, best, len(pool))
 
-    def score(self, sifted: Sifted, memories: Mapping[str, Memory]) -> list[Scored]:
-        """Weigh what was sifted, unordered, without what has expired. memories: by id; what is missing is gone, and not told."""
-        read = ((item, memories.get(item.found.row.id)) for item in sifted.hopeful)
-        return [self._scored(item, memory) for item, memory in read if memory is not None and not is_expired(memory, self.now)]
+    def score(self, sifted: Sifted) -> list[Scored]:
+        """Weigh what was sifted, unordered, without what has expired."""
+        read = ((item, memory_of(item.found.row)) for item in sifted.hopeful)
+        return [self._scored(item, memory) for item, memory in read if not is_expired(memory, self.now)]
 
     def _passing(self, pool: Sequence[Found], relevances: Sequence[float], best: float) -> list[bool]:
         least = _SHARE_OF_BEST * best

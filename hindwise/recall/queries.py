@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -45,21 +46,40 @@ class Survey:
     unapplied: tuple[str, ...]
 
 
-class Glance(NamedTuple):
-    """What of a memory is looked at to judge it; decoding costs by column, and most of what is judged is not told."""
+class Raw(NamedTuple):
+    """A row of `memories` as the driver gives it: times in microseconds, words as JSON. Most are judged by a few columns and not told."""
 
     id: str
+    tenant_id: str
     space_no: int
+    space: str
     kind: str
     status: str
     head: bool
     slot_key: str | None
-    importance: int
-    hits: int
+    subject: str
+    attribute: str
+    scope: str
+    value: str
+    conclusion: str
+    words: str
     lex: str
     text_hash: str
-    words: str
-    """As JSON: read where it is needed."""
+    importance: int
+    valid_from: int
+    said_at: int | None
+    recorded_at: int
+    version: int
+    evidence_count: int
+    hits: int
+    last_recalled_at: int | None
+    helpful: int
+    harmful: int
+    expires_at: int | None
+    pinned: bool
+    disputed: bool
+    confirmed_by: str
+    reflection_id: str
 
     @property
     def language(self) -> str:
@@ -109,14 +129,21 @@ _SURVEY = Prepared(
     .where(_OWNED)
 )
 
-_GLANCE = (*(memories.c[name] for name in Glance._fields if name != "words"), cast(memories.c.words, Text))
+
+def _unconverted(column: Column[Any]) -> Any:
+    if isinstance(column.type, Utc):
+        return type_coerce(column, BigInteger)
+    return cast(column, Text) if column.name == "words" else column
+
+
+_RAW = [_unconverted(memories.c[name]) for name in Raw._fields]
 _IN_SPACES = memories.c.space_no.in_(_SPACES)
 _CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
 _TELLABLE = (_IN_SPACES, memories.c.status.in_(_LIVE), _CURRENT)
 # By id alone: with more conditions SQLite may prefer the index over status, and walk through the whole space.
-_BY_IDS = Prepared(select(*_GLANCE).where(memories.c.id.in_(_IDS)))
+_BY_IDS = Prepared(select(*_RAW).where(memories.c.id.in_(_IDS)))
 _STANDING = Prepared(
-    select(*_GLANCE)
+    select(*_RAW)
     .where(
         memories.c.id.in_(
             # Three questions that have an index each: a single one with OR would read every row of the space.
@@ -131,7 +158,7 @@ _STANDING = Prepared(
     .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
     .limit(MAX_STANDING)
 )
-_NEWEST = Prepared(select(*_GLANCE).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(bindparam("count")))
+_NEWEST = Prepared(select(*_RAW).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(bindparam("count")))
 _EARLIER = Prepared(
     select(memories.c.superseded_by, memories.c.value, memories.c.conclusion)
     .where(
@@ -164,22 +191,22 @@ def survey(conn: Connection, tenant_id: str, names: Sequence[str]) -> Survey:
     return Survey({name: no for name, no, _ in rows}, tuple(memory_id for _, _, memory_id in rows if memory_id is not None))
 
 
-def live_rows(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Glance]:
+def live_rows(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Raw]:
     """Return what may be told of the named memories: live ones of these spaces, of a slot only its head."""
     if not ids or not space_nos:
         return []
-    found = map(Glance._make, _BY_IDS.rows(conn, {"ids": list(ids)}))
+    found = map(Raw._make, _BY_IDS.rows(conn, {"ids": list(ids)}))
     return [row for row in found if row.space_no in space_nos and row.status in LIVE and (row.head or row.slot_key is None)]
 
 
-def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Glance]:
+def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Raw]:
     """Return standing items: instructions, pinned ones, preferences without a narrower scope; the most important first."""
-    return [Glance(*row) for row in _STANDING.rows(conn, {"spaces": list(space_nos)})] if space_nos else []
+    return list(map(Raw._make, _STANDING.rows(conn, {"spaces": list(space_nos)}))) if space_nos else []
 
 
-def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Glance]:
+def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Raw]:
     """Return what may be told, newest first: what a recall works on where the index does not answer."""
-    return [Glance(*row) for row in _NEWEST.rows(conn, {"spaces": list(space_nos), "count": limit})] if space_nos else []
+    return list(map(Raw._make, _NEWEST.rows(conn, {"spaces": list(space_nos), "count": limit}))) if space_nos else []
 
 
 def earlier_values(conn: Connection, space_nos: Sequence[int], heads: Mapping[str, str]) -> dict[str, str]:
@@ -205,44 +232,33 @@ def evidence_of(conn: Connection, tenant_id: str, memory_ids: Sequence[str], rea
     return found
 
 
-_UNTOLD = {"duplicate_key", "closed_at", "close_reason", "freshness", "review_at", "superseded_by", "valid_to", "confidence"}
-_ALSO_UNTOLD = {"space_no", "slot_key", "lex", "text_hash"}
-_TOLD = [column for column in memories.c if column.name not in _UNTOLD | _ALSO_UNTOLD]
-_NAMES = [column.name for column in _TOLD]
-_TIMES = [column.name for column in _TOLD if isinstance(column.type, Utc)]
 _BLANK = dict(Memory(id="", tenant_id="", space="", kind=Kind.FACT, conclusion="-", valid_from=_EPOCH, recorded_at=_EPOCH))
 _NO_RETROSPECTIVE = dict(Retrospective())
+# Asking an enumeration by value takes as long as all else of a row together.
+_KINDS, _STATUSES, _ORIGINS = ({str(member): member for member in members} for members in (Kind, Status, Origin))
+_SAME = [name for name in Raw._fields if name in Memory.model_fields]
+_SAME_PLACES = itemgetter(*(Raw._fields.index(name) for name in _SAME))
 
 
-def _unconverted(column: Column[Any]) -> Any:
-    if isinstance(column.type, Utc):
-        return type_coerce(column, BigInteger)
-    return cast(column, Text) if column.name == "words" else column
+def memory_of(row: Raw) -> Memory:
+    """Build the model without validating again what was validated when it was written.
 
-
-_WHOLE = Prepared(select(*(_unconverted(column) for column in _TOLD)).where(memories.c.id.in_(_IDS)))
-
-
-def whole(conn: Connection, ids: Sequence[str]) -> dict[str, Memory]:
-    """Return memories by id, without those that are gone: for telling only, never for writing back.
-
-    What `_TOLD` leaves out keeps its default, and nothing is validated again that was validated when it was written.
+    What a `Raw` leaves out keeps its default, so that this memory is for telling only, never for writing back.
     """
-    return {row[0]: _memory_of(row) for row in _WHOLE.rows(conn, {"ids": list(ids)})} if ids else {}
-
-
-def _memory_of(row: Sequence[Any]) -> Memory:
-    values: dict[str, Any] = {**_BLANK, **dict(zip(_NAMES, row, strict=True))}
-    words = json.loads(values.pop("words"))
-    values.update(words)
-    for name in _TIMES:
+    words = json.loads(row.words)
+    values: dict[str, Any] = {**_BLANK, **words, **dict(zip(_SAME, _SAME_PLACES(row), strict=True))}
+    values["kind"], values["status"], values["origin"] = _KINDS[row.kind], _STATUSES[row.status], _ORIGINS[words["origin"]]
+    if words["lesson_type"]:
+        values["lesson_type"] = LessonType(words["lesson_type"])
+    values["topics"], values["entities"], values["tools"] = tuple(words["topics"]), tuple(words["entities"]), tuple(words["tools"])
+    values["head"], values["pinned"], values["disputed"] = bool(row.head), bool(row.pinned), bool(row.disputed)
+    values["valid_from"], values["recorded_at"] = _moment(row.valid_from), _moment(row.recorded_at)
+    for name in ("said_at", "last_recalled_at", "expires_at"):
         if values[name] is not None:
-            values[name] = _EPOCH + timedelta(microseconds=values[name])
-    values["kind"], values["status"], values["origin"] = Kind(values["kind"]), Status(values["status"]), Origin(words["origin"])
-    values["lesson_type"] = LessonType(words["lesson_type"]) if words["lesson_type"] else None
-    for name in ("topics", "entities", "tools"):
-        values[name] = tuple(words[name])
-    for name in ("head", "pinned", "disputed"):
-        values[name] = bool(values[name])
+            values[name] = _moment(values[name])
     values["retrospective"] = assembled(Retrospective, {**_NO_RETROSPECTIVE, **words["retrospective"]})
     return assembled(Memory, values)
+
+
+def _moment(microseconds: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=microseconds)

@@ -27,7 +27,7 @@ from hindwise.recall.candidates import Found, score_rows
 from hindwise.recall.fusion import fuse
 from hindwise.recall.judge import Judge, Sifted
 from hindwise.recall.log import RecallLog
-from hindwise.recall.queries import Glance, Survey
+from hindwise.recall.queries import Raw, Survey
 from hindwise.recall.question import Question, read_question
 from hindwise.recall.select import Scored, select
 from hindwise.recall.yardstick import Yardstick
@@ -164,18 +164,13 @@ class Recaller:
     def _tell(self, conn: Connection, asked: _Asked) -> _Told:
         """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
         at = perf_counter()
-        found, standing = self._glance(conn, asked)
+        found, standing = self._read(conn, asked)
         hydrate_ms = _ms(at)
         at = perf_counter()
         judge = self._judge_of(asked)
         sifted = judge.sift(found, standing)
+        chosen = select(judge.score(sifted), asked.query.limit)
         score_ms = _ms(at)
-        at = perf_counter()
-        memories = queries.whole(conn, [item.found.row.id for item in sifted.hopeful])
-        hydrate_ms += _ms(at)
-        at = perf_counter()
-        chosen = select(judge.score(sifted, memories), asked.query.limit)
-        score_ms += _ms(at)
         at = perf_counter()
         # A first version replaced nothing: mostly nobody has to be asked.
         heads = {item.memory.id: item.slot for item in chosen if item.slot is not None and item.memory.version > 1}
@@ -189,7 +184,7 @@ class Recaller:
         levels = None if asked.vector is None else self._yardstick.levels(asked.vector)
         return Judge(asked.query, asked.question, levels, engine.settings.relevance_gate, engine.rules, engine.clock.now())
 
-    def _glance(self, conn: Connection, asked: _Asked) -> tuple[list[Found], list[Found]]:
+    def _read(self, conn: Connection, asked: _Asked) -> tuple[list[Found], list[Found]]:
         """What the question is compared with, and the standing items; only what may be told, whatever the index holds."""
         numbers = list(asked.survey.numbers.values())
         candidates = asked.candidates
@@ -201,7 +196,7 @@ class Recaller:
         found += self._from_ledger(conn, asked, [row for row in rows if row.id not in candidates])
         return found, [Found(row, 0.0, None) for row in queries.standing_rows(conn, numbers)]
 
-    def _from_ledger(self, conn: Connection, asked: _Asked, rows: Sequence[Glance]) -> list[Found]:
+    def _from_ledger(self, conn: Connection, asked: _Asked, rows: Sequence[Raw]) -> list[Found]:
         if not rows:
             return []
         vectors: Mapping[tuple[int, str], Vector] = {}
