@@ -155,7 +155,7 @@ def page(
 
 
 def find_ids(conn: Connection, tenant_id: str, *, run_id: str = "", session_id: str = "", user_id: str = "") -> list[str]:
-    """Return ids of the episodes of a run or session, newest first, at most 50."""
+    """Return ids of the episodes of a run or session, newest first, at most 50. Callers' clocks may differ: a session counts its turns."""
     query = select(episodes.c.id).where(episodes.c.tenant_id == tenant_id)
     if run_id:
         query = query.where(episodes.c.run_id == run_id)
@@ -163,7 +163,8 @@ def find_ids(conn: Connection, tenant_id: str, *, run_id: str = "", session_id: 
         query = query.where(episodes.c.session_id == session_id)
     if user_id:
         query = query.where(episodes.c.user_id == user_id)
-    return list(conn.execute(query.order_by(episodes.c.ended_at.desc()).limit(50)).scalars())
+    newest = episodes.c.last_seq.desc() if session_id else episodes.c.ended_at.desc()
+    return list(conn.execute(query.order_by(newest, episodes.c.id).limit(50)).scalars())
 
 
 def recorded_before(conn: Connection, row: Row[Any]) -> datetime | None:

@@ -109,7 +109,7 @@ def page(
         query = query.where(sessions.c.user_id == user_id)
     if before is not None:
         query = query.where(sessions.c.last_turn_at < before)
-    return [SessionRow(*row) for row in conn.execute(query.order_by(sessions.c.last_turn_at.desc()).limit(limit))]
+    return [SessionRow(*row) for row in conn.execute(query.order_by(sessions.c.last_turn_at.desc(), sessions.c.session_id).limit(limit))]
 
 
 def lock_or_open(
@@ -266,7 +266,7 @@ def close(conn: Connection, session: SessionRow, now: datetime) -> None:
 
 
 def unseen(conn: Connection, older_than: datetime, limit: int) -> list[SessionRow]:
-    """Return open sessions with turns that no workflow acknowledged and whose last turn is older than `older_than`."""
+    """Return sessions with turns that no workflow acknowledged and whose last turn is older than `older_than`."""
     behind = and_(sessions.c.seen_seq < sessions.c.last_seq, sessions.c.last_turn_at < older_than)
     query = select(*_COLUMNS).where(behind).order_by(sessions.c.last_turn_at).limit(limit)
     return [SessionRow(*row) for row in conn.execute(query)]

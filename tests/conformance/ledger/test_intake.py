@@ -82,6 +82,20 @@ async def test_completing_again_with_another_verdict_corrects_it(ledger):
     assert second.reflection_id != first.reflection_id
 
 
+async def test_a_verdict_after_the_end_is_about_the_last_task_whatever_the_callers_clock_said(ledger):
+    await ledger.write(record("a"))
+    await ledger.write(complete())
+
+    def earlier_by_its_clock(conn):
+        row = sessions.lock(conn, TENANT, "s1")
+        sessions.record_turns(conn, row, [make_turn("words", turn_id="b", occurred_at=NOON - timedelta(hours=3))], NOON)
+
+    await ledger.write(earlier_by_its_clock)
+    second = await ledger.write(complete(make_outcome("success", "user")))
+    corrected = await ledger.write(complete(make_outcome("failure", "user")))
+    assert corrected.episode_id == second.episode_id
+
+
 async def test_completing_a_session_without_turns_says_what_to_do(ledger):
     with pytest.raises(NotFound, match="record a turn first"):
         await ledger.write(complete())
