@@ -85,6 +85,20 @@ def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: d
     return [_turn(message, number, user_id, agent_id, now, seen) for number, message in enumerate(messages, start=1)]
 
 
+def is_small(messages: Sequence[Message], limit: int) -> bool:
+    """Whether the messages hold less than `limit` characters in all: contents, their parts, and what tools are called with."""
+    left = limit
+    for message in messages:
+        for call in (message.function_call, *(inner for each in message.tool_calls or () for inner in (each.function, each))):
+            arguments = call.arguments if call is not None else None
+            # An object is as large as its JSON; nobody's arguments are large without being worth a thread.
+            left -= len(arguments) if isinstance(arguments, str) else len(json.dumps(arguments)) if arguments else 0
+        left -= len(_content(message.content)) + 100
+        if left < 0:
+            return False
+    return True
+
+
 def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datetime, seen: Counter[str]) -> Turn:
     role = _ROLES.get(message.role, str(message.role))
     origin = message.origin or _ORIGINS[role]

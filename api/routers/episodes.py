@@ -26,7 +26,7 @@ async def post_episode(body: EpisodeBody, services: Use, caller: Caller, respons
     """Keep a whole finished task and look back over it. The same run again is a duplicate; with other content, 409 and the first stays."""
     now = services.engine.clock.now()
     user_id, agent_id = body.user_id or "", body.agent_id or ""
-    turns = without_repeats(await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now))
+    turns = await asyncio.to_thread(lambda: without_repeats(to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now)))
     times = [turn.occurred_at for turn in turns]
     episode = run_episode(
         caller.tenant_id,

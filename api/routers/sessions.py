@@ -14,7 +14,7 @@ from api.fields import Id
 from api.paging import decode, page
 from api.services import Caller, Services, Use
 from api.storing import safe
-from api.turns import to_turns
+from api.turns import is_small, to_turns
 from hindwise.errors import NotFound
 from hindwise.ledger import intake, sessions
 from hindwise.ledger.intake import Accepted
@@ -28,6 +28,7 @@ router = APIRouter(prefix="/v1/sessions", tags=["sessions"], route_class=Door)
 _LARGE_BODY = 64 * 1024
 """From here on masking would hold the loop for milliseconds, so a thread does it."""
 _MAX_CONTEXT_TURNS = 2_000
+_CONTEXT_PAGE = 50
 
 
 @router.post("/{session_id}/turns", operation_id="record_turns", openapi_extra=needs("write"))
@@ -59,8 +60,7 @@ async def record_turns(session_id: Id, body: TurnsBody, services: Use, caller: C
 
 async def _prepared(body: TurnsBody, user_id: str, agent_id: str, services: Services) -> list[Turn]:
     now = services.engine.clock.now()
-    size = sum(len(m.content) if isinstance(m.content, str) else 1_000 for m in body.turns)
-    if size < _LARGE_BODY:
+    if is_small(body.turns, _LARGE_BODY):
         return to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now)
     return await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now)
 
@@ -112,15 +112,7 @@ async def get_session(session_id: Id, services: Use, caller: Caller) -> SessionA
 @router.get("/{session_id}/context", operation_id="get_session_context", openapi_extra=needs("read"))
 async def get_context(session_id: Id, query: Annotated[ContextQuery, Query()], services: Use, caller: Caller) -> ContextAnswer:
     """Tell the newest turns word for word, as many as fit: what an agent that resumes the session reads."""
-    session, turns = await services.engine.ledger.read(lambda conn: _newest(conn, caller.tenant_id, session_id))
-    kept: list[Turn] = []
-    tokens = 0
-    for turn in reversed(turns):
-        cost = count_tokens(turn.text())
-        if tokens + cost > query.budget_tokens:
-            break
-        kept.insert(0, turn)
-        tokens += cost
+    session, kept, tokens = await services.engine.ledger.read(lambda conn: _newest(conn, caller.tenant_id, session_id, query.budget_tokens))
     return ContextAnswer(
         session_id=session_id, turns=kept, tokens=tokens, truncated=len(kept) < session.last_seq, checkpoint=session.checkpoint
     )
@@ -148,10 +140,22 @@ def _found(conn: Connection, tenant_id: str, session_id: str) -> SessionRow:
     return session
 
 
-def _newest(conn: Connection, tenant_id: str, session_id: str) -> tuple[SessionRow, tuple[Turn, ...]]:
+def _newest(conn: Connection, tenant_id: str, session_id: str, budget: int) -> tuple[SessionRow, list[Turn], int]:
+    """The newest turns within `budget` tokens, oldest first, and what they cost. Read page by page: a turn may hold 256 KiB."""
     session = _found(conn, tenant_id, session_id)
-    first = max(1, session.last_seq - _MAX_CONTEXT_TURNS + 1)
-    return session, sessions.turns_of(conn, tenant_id, session_id, first, session.last_seq)
+    kept: list[Turn] = []
+    tokens, last = 0, session.last_seq
+    while last > 0 and len(kept) < _MAX_CONTEXT_TURNS:
+        page_of_turns = sessions.turns_of(conn, tenant_id, session_id, last - _CONTEXT_PAGE + 1, last)
+        if not page_of_turns:
+            break  # older ones were purged
+        for turn in reversed(page_of_turns):
+            tokens += (cost := count_tokens(turn.text()))
+            if tokens > budget:
+                return session, kept[::-1], tokens - cost
+            kept.append(turn)
+        last -= _CONTEXT_PAGE
+    return session, kept[::-1], tokens
 
 
 def _answer(row: SessionRow, services: Services) -> SessionAnswer:

@@ -2,7 +2,11 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from api.turns import Message, is_small
 from hindwise.ledger import sessions
 from tests.api.front import TURN, Front, WritingStarter, open_front, turns_body
 
@@ -178,6 +182,29 @@ async def test_context_gives_the_newest_turns_that_fit_and_the_checkpoint(front:
     assert context["turns"][-1]["turn_id"] == "t29"
     assert [t["seq"] for t in context["turns"]] == sorted(t["seq"] for t in context["turns"])
     assert context["checkpoint"]["done"] == "已查到订单"
+
+
+async def test_context_reads_as_far_back_as_the_budget_goes(front: Front) -> None:
+    many = [{"turn_id": f"t{n}", "role": "user", "content": f"{n}"} for n in range(130)]
+    await front.post("/v1/sessions/s1/turns", turns_body(*many))
+    context = (await front.http.get("/v1/sessions/s1/context", params={"budget_tokens": 4_000})).json()
+    assert [turn["turn_id"] for turn in context["turns"]] == [f"t{n}" for n in range(130)]
+    assert context["truncated"] is False
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": "x" * 3_000}}]},
+        {"role": "assistant", "tool_calls": [{"name": "f", "arguments": {"text": "x" * 3_000}}]},
+        {"role": "assistant", "function_call": {"name": "f", "arguments": "x" * 3_000}},
+        {"role": "user", "content": [{"type": "text", "text": "x" * 3_000}]},
+        {"role": "user", "content": "x" * 3_000},
+    ],
+)
+def test_a_large_turn_is_large_wherever_its_words_stand(message: dict[str, Any]) -> None:
+    assert is_small([Message.model_validate(message)], 10_000)
+    assert not is_small([Message.model_validate(message)] * 4, 10_000)
 
 
 async def test_sessions_are_listed_by_state_page_by_page(front: Front) -> None:
