@@ -17,20 +17,23 @@ async def index(engine: Engine, message: StepInput) -> IndexResult:
     """Apply what is dirty up to now; `pending` when it takes longer, or the index is away: the dispatcher does the rest."""
     now = engine.clock.now()
 
-    def take_up(conn: Connection) -> dict[int, int]:
+    def take_up(conn: Connection) -> tuple[dict[int, int], list[int]]:
         row = reflections.row_of(conn, message.reflection_id)
         reflections.set_running(conn, row.id, "index", now)
-        return upkeep.ledger_numbers(conn, row.tenant_id, list(row.epochs))
+        wanted = upkeep.ledger_numbers(conn, row.tenant_id, list(row.epochs))
+        return wanted, upkeep.behind(conn, wanted)
 
-    wanted = await engine.ledger.write(take_up)
+    wanted, left = await engine.ledger.write(take_up)
     applied = 0
     try:
         async with asyncio.timeout(WAIT_S):
-            while left := await engine.ledger.read(lambda conn: upkeep.behind(conn, wanted)):
-                done = [await engine.projection.one_space(number) for number in left]
+            while left:
+                done = await engine.projection.some_spaces(left)
                 applied += sum(number or 0 for number in done)
-                if None in done:  # another process holds the lease and works on it
-                    await asyncio.sleep(_AGAIN_S)
+                if None not in done:  # each was clean to its last mark when it was given back
+                    break
+                if left := await engine.ledger.read(lambda conn: upkeep.behind(conn, wanted)):
+                    await asyncio.sleep(_AGAIN_S)  # another process holds the lease and works on it
     except (TimeoutError, IndexUnavailable, ModelUnavailable, ModelRefused):
         return IndexResult(pending=True, applied=applied)
     return IndexResult(applied=applied)

@@ -48,7 +48,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, ready: Callable[[]
     Temporal may be down at the start or go away later: the worker waits and comes back. Raises what `open_engine` raises.
     """
     async with open_engine(settings) as engine, reflectors(settings) as known:
-        dispatching = asyncio.create_task(dispatch_forever(engine.projection, engine.ledger, stop), name="dispatcher")
+        dispatching = asyncio.create_task(dispatch_forever(engine.projection, engine.ledger, stop, clock=engine.clock), name="dispatcher")
         try:
             await _work_until(engine, known, stop, dispatching, ready)
         finally:

@@ -3,16 +3,21 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import structlog
 
+from hindwise.clock import Clock
 from hindwise.errors import HindwiseError
 from hindwise.index.projection import Projection
 from hindwise.ledger import outbox
 from hindwise.ledger.engine import Ledger
 
 POLL_S = 0.3
-"""How long a change waits for the loop, at most: recall reads past the index meanwhile."""
+"""How often it looks. Until a change is applied, recall reads past the index."""
+
+FRESH_S = 1.0
+"""Younger marks are left to the index step of the reflection that made them, so that two do not do the same."""
 
 MAX_PAUSE_S = 10.0
 
@@ -35,13 +40,16 @@ async def sweep(
     limit: int = 200,
     alive: Callable[[], bool] = lambda: True,
     skip: frozenset[int] = frozenset(),
+    before: datetime | None = None,
 ) -> Swept:
     """Bring at most `limit` dirty spaces up to date, but those in `skip`; ends early when `alive` says no.
+
+    before: only spaces with a mark that was made before; None = all.
 
     Errors of a space are collected, not raised: one space that cannot be indexed must not hold up the rest. Raises
     LedgerUnavailable where not even the list can be read.
     """
-    numbers = [no for no in await ledger.read(lambda conn: outbox.space_numbers(conn, limit + len(skip))) if no not in skip][:limit]
+    numbers = [no for no in await ledger.read(lambda conn: outbox.space_numbers(conn, limit + len(skip), before)) if no not in skip][:limit]
     applied, failed = 0, {}
     for number in numbers:
         if not alive():
@@ -55,16 +63,22 @@ async def sweep(
     return Swept(applied, failed, len(numbers))
 
 
-async def dispatch_forever(projection: Projection, ledger: Ledger, stop: asyncio.Event, *, poll_s: float = POLL_S) -> None:
-    """Sweep until `stop` is set; returns then. Backs off while something fails and says so once, not each time."""
+async def dispatch_forever(
+    projection: Projection, ledger: Ledger, stop: asyncio.Event, *, poll_s: float = POLL_S, clock: Clock | None = None
+) -> None:
+    """Sweep until `stop` is set; returns then. Backs off while something fails and says so once, not each time.
+
+    clock: what tells how old a mark is, to leave the fresh ones; None = none is left.
+    """
     pauses: dict[int, tuple[float, float]] = {}
     loop = asyncio.get_running_loop()
     failing, pause = "", poll_s
     while not stop.is_set():
         now = loop.time()
         resting = frozenset(no for no, (until, _) in pauses.items() if until > now)
+        before = clock.now() - timedelta(seconds=FRESH_S) if clock else None
         try:
-            swept = await sweep(projection, ledger, alive=lambda: not stop.is_set(), skip=resting)
+            swept = await sweep(projection, ledger, alive=lambda: not stop.is_set(), skip=resting, before=before)
         except HindwiseError as error:
             pause, state = min(MAX_PAUSE_S, pause * 2), error.type
         else:

@@ -1,9 +1,15 @@
 """Making the index agree with the ledger: lease a space, re-read what is dirty, apply, take off the marks it took."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from weakref import WeakValueDictionary
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from hindwise.clock import Clock
 from hindwise.embed.base import Embedder
@@ -25,11 +31,22 @@ def index_space(tenant_id: str, space: str) -> str:
 _PAGE = 200
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A leased space with a page of what is dirty there: (memory id, mark), and the rows as they are now."""
+
+    lease: Lease
+    marks: list[tuple[str, int]]
+    rows: list[Row[Any]]
+
+
 class Projection:
     """Brings spaces up to date, one lease at a time. `holder` names this process; any number may run side by side."""
 
     def __init__(self, ledger: Ledger, index: Index, embedder: Embedder, clock: Clock, holder: str) -> None:
         self._ledger, self._index, self._embedder, self._clock, self._holder = ledger, index, embedder, clock, holder
+        # A lease keeps other processes out. Within this one, who comes second waits and mostly finds that all is done.
+        self._busy: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     async def one_space(self, space_no: int | None = None) -> int | None:
         """Bring the space with the oldest mark (or the named one) up to date.
@@ -37,40 +54,70 @@ class Projection:
         Returns how many memories were applied; None when there was nothing to lease. Raises IndexUnavailable,
         ModelUnavailable, LedgerUnavailable; the marks stay, so a later call does the rest.
         """
-        now = self._clock.now()
-        lease = await self._ledger.write(lambda conn: outbox.lease_space(conn, self._holder, now, LEASE_S, space_no=space_no))
-        if lease is None:
-            return None
-        try:
-            async with asyncio.timeout(LEASE_S - 5):
-                return await self._bring_up_to_date(lease)
-        finally:
-            await self._ledger.write(lambda conn: outbox.release_space(conn, lease, self._holder))
+        return (await self._together([space_no]))[0]
 
-    async def _bring_up_to_date(self, lease: Lease) -> int:
-        applied = 0
-        while True:
-            taken = await self._ledger.read(lambda conn: outbox.dirty(conn, lease.space_no, _PAGE))
-            if not taken:
-                break
-            await self._apply(lease, [memory_id for memory_id, _ in taken])
-            await self._ledger.write(lambda conn, taken=taken: self._taken(conn, lease, taken))  # type: ignore[misc]
-            applied += len(taken)
-        return applied
+    async def some_spaces(self, space_nos: Sequence[int]) -> list[int | None]:
+        """Bring a few spaces up to date as one: what `one_space` returns for each, in order. Raises the same."""
+        return await self._together(space_nos)
+
+    async def _together(self, wanted: Sequence[int | None]) -> list[int | None]:
+        async with AsyncExitStack() as stack:
+            for number in sorted({number for number in wanted if number is not None}):
+                await stack.enter_async_context(self._busy.setdefault(number, asyncio.Lock()))
+            now = self._clock.now()
+            taken = await self._ledger.write(lambda conn: [self._take(conn, number, now) for number in wanted])
+            applied: Counter[int] = Counter()
+            held = [one for one in taken if one]
+            try:
+                async with asyncio.timeout(LEASE_S - 5):
+                    while held:
+                        await self._apply(held)
+                        applied.update({one.lease.space_no: len(one.marks) for one in held})
+                        held = await self._ledger.write(lambda conn, done=held: self._done(conn, done))  # type: ignore[misc]
+            finally:
+                if held:
+                    await self._ledger.write(lambda conn: self._give_back(conn, held))
+        return [applied[one.lease.space_no] if one else None for one in taken]
+
+    def _give_back(self, conn: Connection, held: Sequence[_Taken]) -> None:
+        for one in held:
+            outbox.release_space(conn, one.lease, self._holder)
+
+    def _take(self, conn: Connection, space_no: int | None, now: datetime) -> _Taken | None:
+        lease = outbox.lease_space(conn, self._holder, now, LEASE_S, space_no=space_no)
+        return self._page(conn, lease) if lease else None
 
     @staticmethod
-    def _taken(conn: Connection, lease: Lease, taken: Sequence[tuple[str, int]]) -> None:
-        outbox.done(conn, lease.space_no, taken)
-        spaces.set_index_no(conn, lease.space_no, max(mark for _, mark in taken))
+    def _page(conn: Connection, lease: Lease) -> _Taken:
+        marks = outbox.dirty(conn, lease.space_no, _PAGE)
+        return _Taken(lease, marks, memories.rows_by_ids(conn, [lease.space_no], [memory_id for memory_id, _ in marks]) if marks else [])
 
-    async def _apply(self, lease: Lease, ids: Sequence[str]) -> None:
-        found = await self._ledger.read(lambda conn: [memories.from_row(row) for row in memories.rows_by_ids(conn, [lease.space_no], ids)])
-        live = [memory for memory in found if memory.status in LIVE]
-        gone = sorted(set(ids) - {memory.id for memory in live})
-        if live:
-            await self._index.upsert(await self.items(lease.space_no, live))
-        if gone:
-            await self._index.delete(index_space(lease.tenant_id, lease.space), gone)
+    def _done(self, conn: Connection, done: Sequence[_Taken]) -> list[_Taken]:
+        """Take off the marks that were applied; give back the spaces where no other came, and return the rest with their next page."""
+        following = []
+        for one in done:
+            if one.marks:
+                outbox.done(conn, one.lease.space_no, one.marks)
+                spaces.set_index_no(conn, one.lease.space_no, max(mark for _, mark in one.marks))
+            rest = self._page(conn, one.lease)
+            if rest.marks:
+                following.append(rest)
+            else:
+                outbox.release_space(conn, one.lease, self._holder)
+        return following
+
+    async def _apply(self, taken: Sequence[_Taken]) -> None:
+        items: list[IndexItem] = []
+        gone: dict[str, list[str]] = {}
+        for one in taken:
+            live = [memory for row in one.rows if (memory := memories.from_row(row)).status in LIVE]
+            items += await self.items(one.lease.space_no, live) if live else []
+            if dead := sorted({memory_id for memory_id, _ in one.marks} - {memory.id for memory in live}):
+                gone[index_space(one.lease.tenant_id, one.lease.space)] = dead
+        if items:
+            await self._index.upsert(items)
+        for space, ids in gone.items():
+            await self._index.delete(space, ids)
 
     async def items(self, space_no: int, live: Sequence[Memory]) -> list[IndexItem]:
         """Return the index items of live memories, embedding what the ledger has no vector of."""

@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 _BUSY_TIMEOUT_MS = 10_000
 _WAIT_LIMIT_S = 30.0
+_LOG_TRY_MS, _LOG_TRIES = 200, 5
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -38,6 +39,15 @@ def _is_blip(error: BaseException) -> bool:
         return False
     state = getattr(error.orig, "sqlstate", None)
     return error.connection_invalidated or state in _SERIALIZATION_STATES or "database is locked" in str(error.orig)
+
+
+_AGAIN = Retrying(
+    retry=retry_if_exception(_is_blip),
+    stop=stop_after_attempt(2),
+    wait=wait_exponential_jitter(multiplier=0.05, max=0.5),
+    reraise=True,
+)
+"""After a blip. Only then: it takes longer than a short transaction. Keeps its state by thread."""
 
 
 def make_engine(url: str) -> Engine:
@@ -116,7 +126,11 @@ class Ledger:
         return await self._hop(self._write_pool, self._writers, work)
 
     async def _hop(self, pool: ThreadPoolExecutor, engine: Engine, work: Callable[[Connection], T]) -> T:
-        future = asyncio.get_running_loop().run_in_executor(pool, self._transact, engine, work)
+        return await self._run(pool, self._transact, engine, work)
+
+    @staticmethod
+    async def _run(pool: ThreadPoolExecutor, call: Callable[..., T], *given: Any) -> T:
+        future = asyncio.get_running_loop().run_in_executor(pool, call, *given)
         try:
             async with asyncio.timeout(_WAIT_LIMIT_S):
                 return await asyncio.shield(future)
@@ -131,16 +145,37 @@ class Ledger:
             with engine.begin() as conn:
                 return work(conn)
 
-        tries = Retrying(
-            retry=retry_if_exception(_is_blip),
-            stop=stop_after_attempt(3),
-            wait=wait_exponential_jitter(multiplier=0.05, max=0.5),
-            reraise=True,
-        )
         try:
-            return tries(once)
+            try:
+                return once()
+            except DBAPIError as error:
+                if not _is_blip(error):
+                    raise
+            return _AGAIN(once)
         except OperationalError as error:
             raise LedgerUnavailable(f"the ledger did not answer: {type(error.orig).__name__}", retry_after_s=5) from error
+
+    async def empty_log(self) -> bool:
+        """After an erasure: on SQLite move the write-ahead log into the file and cut it, so that no copy of what was erased stays.
+
+        False where others still read the log after a second of trying; it is cut by a later call or by the last process that closes.
+        On Postgres the log is the server's own affair: True. Raises LedgerUnavailable where the thread does not answer.
+        """
+        return not self.is_sqlite or await self._run(self._write_pool, self._cut_log)
+
+    def _cut_log(self) -> bool:
+        pooled = self.engine.raw_connection()
+        try:
+            driver: Any = pooled.driver_connection
+            driver.execute(f"PRAGMA busy_timeout={_LOG_TRY_MS}").close()
+            try:
+                return any(driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0 for _ in range(_LOG_TRIES))
+            finally:
+                driver.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}").close()
+        except sqlite3.OperationalError:
+            return False  # what was erased stays erased: only the log waits
+        finally:
+            pooled.close()
 
     async def close(self) -> None:
         """Finish what runs and free connections. Idempotent."""

@@ -30,6 +30,19 @@ def mark_dirty(conn: Connection, space_no: int, memory_ids: Sequence[str], mark:
 
 
 _LEASE = update(spaces).where(spaces.c.no == bindparam("space")).values(leased_by=bindparam("holder"), leased_until=bindparam("until"))
+_RELEASE = (
+    update(spaces)
+    .where(spaces.c.no == bindparam("space"), spaces.c.leased_by == bindparam("holder"))
+    .values(leased_by="", leased_until=None)
+)
+_DIRTY = (
+    select(outbox.c.memory_id, outbox.c.mark)
+    .where(outbox.c.space_no == bindparam("space"))
+    .order_by(outbox.c.mark)
+    .limit(bindparam("most"))
+)
+_DIRTY_SPACES = select(outbox.c.space_no).distinct().limit(bindparam("most"))
+_DIRTY_LONGER = _DIRTY_SPACES.where(outbox.c.at < bindparam("before"))
 _DONE = delete(outbox).where(
     outbox.c.space_no == bindparam("space"), outbox.c.memory_id == bindparam("memory"), outbox.c.mark == bindparam("taken")
 )
@@ -62,13 +75,12 @@ def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *,
 
 def release_space(conn: Connection, lease: Lease, holder: str) -> None:
     """Give a space back."""
-    conn.execute(update(spaces).where(spaces.c.no == lease.space_no, spaces.c.leased_by == holder).values(leased_by="", leased_until=None))
+    conn.execute(_RELEASE, {"space": lease.space_no, "holder": holder})
 
 
 def dirty(conn: Connection, space_no: int, limit: int) -> list[tuple[str, int]]:
     """Return (memory id, mark) of dirty memories, oldest first."""
-    query = select(outbox.c.memory_id, outbox.c.mark).where(outbox.c.space_no == space_no).order_by(outbox.c.mark).limit(limit)
-    return [(row.memory_id, row.mark) for row in conn.execute(query)]
+    return [(row.memory_id, row.mark) for row in conn.execute(_DIRTY, {"space": space_no, "most": limit})]
 
 
 def newest_dirty(conn: Connection, space_nos: Sequence[int], limit: int = 200) -> list[str]:
@@ -89,6 +101,7 @@ def depth(conn: Connection) -> tuple[int, datetime | None]:
     return int(number), oldest
 
 
-def space_numbers(conn: Connection, limit: int = 500) -> list[int]:
-    """Return the numbers of spaces with dirty memories."""
-    return list(conn.execute(select(outbox.c.space_no).distinct().limit(limit)).scalars())
+def space_numbers(conn: Connection, limit: int = 500, before: datetime | None = None) -> list[int]:
+    """Return the numbers of spaces with dirty memories; `before`: with one that was marked before."""
+    query = _DIRTY_SPACES if before is None else _DIRTY_LONGER
+    return list(conn.execute(query, {"most": limit} if before is None else {"most": limit, "before": before}).scalars())

@@ -25,6 +25,10 @@ _FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, s
     spaces.c.tenant_id == bindparam("tenant"), spaces.c.name.in_(bindparam("names", expanding=True))
 )
 _LOCK = _FIND.order_by(spaces.c.no).with_for_update()
+_BUMP = update(spaces).where(spaces.c.no == bindparam("space")).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
+_INDEXED = (
+    update(spaces).where(spaces.c.no == bindparam("space"), spaces.c.index_no < bindparam("up_to")).values(index_no=bindparam("up_to"))
+)
 
 
 def ensure(conn: Connection, tenant_id: str, names: Sequence[str]) -> None:
@@ -52,10 +56,9 @@ def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping
 
 def bump(conn: Connection, space_no: int) -> int:
     """Raise `ledger_no` of a locked space by one and return it."""
-    query = update(spaces).where(spaces.c.no == space_no).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
-    return int(conn.execute(query).scalar_one())
+    return int(conn.execute(_BUMP, {"space": space_no}).scalar_one())
 
 
 def set_index_no(conn: Connection, space_no: int, index_no: int) -> None:
     """Note up to which ledger number the index of a space is complete; never backwards."""
-    conn.execute(update(spaces).where(spaces.c.no == space_no, spaces.c.index_no < index_no).values(index_no=index_no))
+    conn.execute(_INDEXED, {"space": space_no, "up_to": index_no})

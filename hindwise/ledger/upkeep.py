@@ -8,7 +8,22 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Integer, and_, case, cast, func, literal, or_, select, type_coerce, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Integer,
+    and_,
+    bindparam,
+    case,
+    cast,
+    func,
+    literal,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
@@ -25,6 +40,9 @@ REVIEW_FACTOR = 0.9
 """What a review takes from the confidence of a memory that one task said once and nobody needed since."""
 
 _LIVE = [str(status) for status in LIVE]
+_BEHIND = (
+    select(outbox_rows.c.memory_id).where(outbox_rows.c.space_no == bindparam("space"), outbox_rows.c.mark <= bindparam("up_to")).limit(1)
+)
 _DAY_US = 86_400_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -180,9 +198,4 @@ def ledger_numbers(conn: Connection, tenant_id: str, names: Sequence[str]) -> di
 
 def behind(conn: Connection, numbers: dict[int, int]) -> list[int]:
     """Return those space numbers whose index lacks a change up to the given ledger number."""
-    found = []
-    for space_no, ledger_no in sorted(numbers.items()):
-        query = select(outbox_rows.c.memory_id).where(outbox_rows.c.space_no == space_no, outbox_rows.c.mark <= ledger_no).limit(1)
-        if conn.execute(query).first() is not None:
-            found.append(space_no)
-    return found
+    return [no for no, ledger_no in sorted(numbers.items()) if conn.execute(_BEHIND, {"space": no, "up_to": ledger_no}).first() is not None]

@@ -280,3 +280,35 @@ async def test_upkeep_reports_an_index_that_is_away(engine: Engine) -> None:
     await engine.index.close()
     with pytest.raises(Exception, match=r"index|closed"):
         await sweep_outbox(engine, BatchInput())
+
+
+async def test_the_dispatcher_leaves_fresh_marks_to_the_reflection_that_made_them(engine: Engine) -> None:
+    """Two that do the same at once only get into each other's way; what nobody did within a second is done."""
+    await _make_dirty(engine, "user:a")
+    just_made = await sweep(engine.projection, engine.ledger, before=NOW)
+    assert (just_made.spaces, await _dirty(engine)()) == (0, 1)
+    later = await sweep(engine.projection, engine.ledger, before=NOW + timedelta(seconds=1))
+    assert (later.applied, await _dirty(engine)()) == (1, 0)
+
+
+async def test_spaces_are_brought_up_to_date_together_and_given_back(engine: Engine) -> None:
+    """Who comes at the same time waits and finds that all is done; no lease stays."""
+    await _make_dirty(engine, "user:a", "user:b")
+    both = await asyncio.gather(engine.projection.some_spaces([1, 2]), engine.projection.some_spaces([2, 1]))
+    assert sorted(both, key=str) == [[1, 1], [None, None]]
+
+
+async def test_a_space_that_another_process_holds_is_left_to_it(engine: Engine) -> None:
+    """The other space is done."""
+    await _make_dirty(engine, "user:a", "user:b")
+    assert await engine.ledger.write(lambda conn: outbox.lease_space(conn, "another", NOW, 30, space_no=1)) is not None
+    assert await engine.projection.some_spaces([1, 2]) == [None, 1]
+
+
+async def test_an_index_that_is_away_leaves_marks_and_no_lease(engine: Engine) -> None:
+    """Another process can go on at once."""
+    await _make_dirty(engine, "user:a")
+    await engine.index.close()
+    with pytest.raises(Exception, match=r"index|closed"):
+        await engine.projection.some_spaces([1])
+    assert await engine.ledger.write(lambda conn: outbox.lease_space(conn, "another", NOW, 30)) is not None

@@ -13,10 +13,12 @@ from hindwise.safety.personal import _PATTERNS, _name_patterns, find_personal
 AIRLINE = Path(__file__).resolve().parents[3] / "examples" / "airline"
 
 SECRETS = (
-    *("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "eyJhbGciOiJI.eyJzdWIiOiIx.abcd", "sk-abc12345678", "4111111111111111"),
-    *("sk_live_abcdefgh1", "pk_test_abcdefgh1", "ghp_abcdefghijklmnop1", "github_pat_abcdefghijklmnop1", "glpat-abcdefghijklmnop1", "AKIAABCDEFGHIJKLMNOP"),
-    *("LTAIabcdefghijkl", "AIzaabcdefghijklmnopqrstuvwxyz1234", "xoxb-abcdefgh12", "hf_abcdefghijklmnopqrst", "npm_abcdefghijklmnopqrst"),
-    *("whsec_abcdefghijklmnopqrst", "dop_v1_abcdefghijklmnopqrst", "app-abcdefghijklmnopqrstuvwx", "dataset-abcdefghijklmnopqrstuvwx"),
+    *("-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "LTAIabcdefghijkl"),
+    *("eyJhbGciOiJI.eyJzdWIiOiIx.abcd", "sk-abc12345678", "4111111111111111"),
+    *("sk_live_abcdefgh1", "pk_test_abcdefgh1", "ghp_abcdefghijklmnop1", "github_pat_abcdefghijklmnop1", "glpat-abcdefghijklmnop1"),
+    *("AKIAABCDEFGHIJKLMNOP", "AIzaabcdefghijklmnopqrstuvwxyz1234", "xoxb-abcdefgh12", "hf_abcdefghijklmnopqrst"),
+    *("npm_abcdefghijklmnopqrst", "whsec_abcdefghijklmnopqrst", "dop_v1_abcdefghijklmnopqrst"),
+    *("app-abcdefghijklmnopqrstuvwx", "dataset-abcdefghijklmnopqrstuvwx"),
     *("postgres://me:geheim@host", "Bearer abcdef12345", "basic\tYWJjZDEyMzQ=", "令牌是abcdefgh1", "CVV 123", "cvc2: 1234", "安全码是123"),
     *("verification code: 1234", "one-time-pin is 123456", "OTP is 1234", "2fa code=123456", "验证码是1234", "动态码：12345678"),
     *("password is hunter2!", "PASS_CODE=abc123", "pass phrase: x9y8z7w6", "pwd=abc1", "secret: 'abcdefghijkl'", "token = a1b2c3d4e5"),
