@@ -69,6 +69,7 @@ async def get_memory(memory_id: str, query: Annotated[MemoryQuery, Query()], ser
 async def erase_memory(memory_id: str, services: Use, caller: Caller) -> Response:
     """Erase a memory for good: from the ledger with its history and drafts, and from the index."""
     await forget(services.engine, caller.tenant_id, memory_id)
+    await services.engine.ledger.empty_log()
     return Response(status_code=204)
 
 

@@ -101,6 +101,15 @@ async def test_an_erased_memory_is_gone_from_ledger_index_and_recall(front: Fron
     assert (await front.post("/v1/recall", {"user_id": "ann", "query": "window seats"})).json()["items"] == []
 
 
+async def test_no_file_holds_a_word_of_an_erased_memory_while_everything_runs(front: Front) -> None:
+    told = await made(front, "I prefer canary-7391 seats", retrospective={"what_happened": "canary-7391 又说了一遍"})
+    await front.engine.projection.one_space()
+    files = [path for path in front.engine.settings.data.iterdir() if path.is_file()]
+    assert any(b"canary-7391" in path.read_bytes() for path in files)
+    assert (await front.http.delete(f"/v1/memories/{told['id']}")).status_code == 204
+    assert [path.name for path in files if b"canary-7391" in path.read_bytes()] == []
+
+
 async def test_a_secret_in_a_statement_or_a_question_is_masked(front: Front) -> None:
     told = await made(front, "My API key is sk-live4f9a8b7c6d5e4f3a2b1c, keep it")
     assert "sk-live4f9a" not in (await front.http.get(f"/v1/memories/{told['id']}")).text
