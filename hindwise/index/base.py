@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -81,4 +81,15 @@ class Index(Protocol):
 
     async def close(self) -> None:
         """Free what is held. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class InProcessIndex(Protocol):
+    """What an index offers besides when it lies in memory: a question that is answered on the caller's own thread."""
+
+    def candidates_here(
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
+    ) -> list[Candidate]:
+        """As `Index.candidates`, within a fraction of a second. Raises IndexUnavailable where it would take longer: ask the other one."""
         ...

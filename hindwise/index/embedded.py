@@ -86,16 +86,32 @@ class EmbeddedIndex:
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
     ) -> list[Candidate]:
         """Return the union of both pools of one space, ordered by id; see `Index.candidates`. k is kept within 1..200."""
+        return await self._read(self._search(space, tokens, vector, filters, k, at_once=False))
+
+    def candidates_here(
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
+    ) -> list[Candidate]:
+        """Answer on the caller's thread, if the space is in memory; see `InProcessIndex.candidates_here`."""
+        if self._closed:
+            raise IndexUnavailable("the index is closed")
+        try:
+            return self._on_thread(self._search(space, tokens, vector, filters, k, at_once=True))
+        except sqlite3.Error as error:
+            raise IndexUnavailable(f"the index file does not answer ({error}); if this stays, run `hindwise reindex`") from error
+
+    def _search(
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, k: int, *, at_once: bool
+    ) -> Callable[[sqlite3.Connection], list[Candidate]]:
         self._check(vector)
         wanted = None if vector is None else np.ascontiguousarray(vector, dtype=np.float32)
         words = list(tokens)
         bounded = max(1, min(k, MAX_K))
 
         def search(connection: sqlite3.Connection) -> list[Candidate]:
-            with self._cache.image(connection, space) as image:
+            with self._cache.image(connection, space, at_once=at_once) as image:
                 return [] if image is None else best(image, words, wanted, filters.kinds, bounded)
 
-        return await self._read(search)
+        return search
 
     async def delete(self, space: str, memory_ids: Sequence[str]) -> None:
         """Remove the ids from the space; unknown ones are fine."""

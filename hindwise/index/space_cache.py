@@ -15,6 +15,8 @@ from hindwise.index.space_image import Row, SpaceImage
 _LOCK_TIMEOUT_S = 10.0
 """How long a question waits for another one about the same space."""
 
+_AT_ONCE_S = 0.1
+
 
 class _Entry:
     """One space's place in the cache. The image is built once, by whoever comes first."""
@@ -36,10 +38,10 @@ class SpaceCache:
         self._entries: OrderedDict[int, _Entry] = OrderedDict()
 
     @contextmanager
-    def image(self, connection: sqlite3.Connection, space: str) -> Iterator[SpaceImage | None]:
+    def image(self, connection: sqlite3.Connection, space: str, *, at_once: bool = False) -> Iterator[SpaceImage | None]:
         """Give the space's image as it stands in the file now, for the time of the block; None for an unknown space.
 
-        Raises IndexUnavailable when other questions about the same space do not end.
+        Raises IndexUnavailable when other questions about the same space do not end; at_once: also where it must be loaded first.
         """
         found = connection.execute(schema.SELECT_SPACE, (space,)).fetchone()
         if found is None:
@@ -47,9 +49,11 @@ class SpaceCache:
             return
         space_no = int(found[0])
         entry = self._entry(space_no)
-        if not entry.lock.acquire(timeout=_LOCK_TIMEOUT_S):
+        if not entry.lock.acquire(timeout=_AT_ONCE_S if at_once else _LOCK_TIMEOUT_S):
             raise IndexUnavailable("the index is busy with other questions about the same space")
         try:
+            if at_once and entry.changes < 0:
+                raise IndexUnavailable("the space is not in memory yet")
             fresh = self._refresh(connection, space, space_no, entry, changes=int(found[2]))
             yield entry.image if fresh else None
         finally:

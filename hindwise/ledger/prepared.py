@@ -72,6 +72,17 @@ class Prepared:
         return str(compiled), list(compiled.positiontup or ()), constants
 
 
+def look_again(conn: Connection) -> None:
+    """Within a unit that only reads: let the next statement see what was committed since the first one.
+
+    SQLite holds on to what it saw first until the transaction ends; on Postgres each statement looks anew.
+    """
+    if conn.dialect.name == "sqlite":
+        driver: Any = conn.connection.driver_connection
+        for statement in ("COMMIT", "BEGIN"):
+            driver.execute(statement).close()
+
+
 def _padded(values: list[Any]) -> list[Any]:
     """Repeat the last one up to one of a few lengths, so that the driver has the SQL ready. What is asked is a set: it means the same."""
     length = 1

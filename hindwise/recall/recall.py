@@ -1,13 +1,15 @@
 """A recall from the question to the brief. No model is asked but the embedder, and nothing goes through a workflow.
 
-    question → outbox of its spaces, and its vector → index, all spaces side by side → ledger: rows, standing items → judge → brief
+    question → its vector → outbox of its spaces → index → ledger: rows, standing items → judge → brief
 
-Two hops to the ledger. Where the index or the embedder does not answer, the ledger alone does, and the answer says `degraded`.
+All after the vector is one hop to a ledger thread where the index lies in this process, else three. Where the index or the embedder does
+not answer, the ledger alone does, and the answer says `degraded`.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
@@ -17,9 +19,10 @@ from sqlalchemy import Connection
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine
 from hindwise.errors import DimensionMismatch, IndexUnavailable, ModelRefused, ModelUnavailable
-from hindwise.index.base import Candidate, Filters
+from hindwise.index.base import Candidate, Filters, InProcessIndex
 from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings
+from hindwise.ledger.prepared import look_again
 from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
 from hindwise.recall import queries, wording
 from hindwise.recall.brief import Brief, write_brief
@@ -46,22 +49,35 @@ _DEGRADED_ROWS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A query on its way: what is known before the last hop."""
+    """A query on its way. `vector`: None where there is no embedder, or none that answers (`embedder_down`)."""
 
     tenant_id: str
     query: RecallQuery
     question: Question
-    survey: Survey
     vector: Vector | None
+    embedder_down: bool
+
+    @property
+    def filters(self) -> Filters:
+        return Filters(frozenset(str(kind) for kind in self.query.kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class _Finds:
+    """What the index says, of the spaces of a survey. `down`: it did not answer for each of them."""
+
+    survey: Survey
     candidates: Mapping[str, Candidate]
-    index_down: bool
-    degraded: bool
+    down: bool
+    survey_ms: float
+    ms: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the last hop brings back."""
+    """What is answered, but for its form."""
 
+    finds: _Finds
     sifted: Sifted
     chosen: Sequence[Scored]
     brief: Brief
@@ -76,6 +92,7 @@ class Recaller:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._yardstick = Yardstick(engine.embedder)
+        self._index_here = engine.index if isinstance(engine.index, InProcessIndex) else None
         self.log = RecallLog(engine.ledger)
 
     async def start(self) -> None:
@@ -89,25 +106,26 @@ class Recaller:
         """
         began = perf_counter()
         question = read_question(query)
-        (survey, survey_ms), (vector, embedder_down, embed_ms) = await asyncio.gather(
-            self._survey(tenant_id, question), self._embed(question)
-        )
-        at = perf_counter()
-        finds, index_down = await self._find(tenant_id, query, question, survey, vector)
-        candidates_ms = _ms(at)
-        asked = _Asked(tenant_id, query, question, survey, vector, finds, index_down, index_down or embedder_down)
-        told = await self._engine.ledger.read(lambda conn: self._tell(conn, asked))
+        vector, embedder_down, embed_ms = await self._embed(question)
+        asked = _Asked(tenant_id, query, question, vector, embedder_down)
+        read = self._engine.ledger.read
+        first = await read(lambda conn: self._at_once(conn, asked))
+        if isinstance(first, _Told):
+            told = first
+        else:
+            finds = await self._find(asked, *first)
+            told = await read(lambda conn: self._tell(conn, asked, finds))
         answer = _answer(asked, told, self._engine.settings.relevance_gate)
-        timings = {
-            "survey": survey_ms,
-            "embed": embed_ms,
-            "candidates": candidates_ms,
-            "hydrate": told.hydrate_ms,
-            "score": told.score_ms,
-            "total": _ms(began),
-        }
+        answer.timings.update(
+            survey=told.finds.survey_ms,
+            embed=embed_ms,
+            candidates=told.finds.ms,
+            hydrate=told.hydrate_ms,
+            score=told.score_ms,
+            total=_ms(began),
+        )
         self._note(asked, answer)
-        return answer.model_copy(update={"timings": timings})
+        return answer
 
     async def flush(self) -> None:
         """Write the waiting log rows now."""
@@ -117,10 +135,22 @@ class Recaller:
         """Write the waiting log rows and stop. The engine stays open."""
         await self.log.close()
 
-    async def _survey(self, tenant_id: str, question: Question) -> tuple[Survey, float]:
+    def _at_once(self, conn: Connection, asked: _Asked) -> _Told | tuple[Survey, float]:
+        """The whole way on one ledger thread, where the index can be asked from there; else only its first step, the survey."""
         at = perf_counter()
-        found = await self._engine.ledger.read(lambda conn: queries.survey(conn, tenant_id, question.spaces))
-        return found, _ms(at)
+        survey = queries.survey(conn, asked.tenant_id, asked.question.spaces)
+        survey_ms = _ms(at)
+        if self._index_here is None:
+            return survey, survey_ms
+        at = perf_counter()
+        ask = partial(self._index_here.candidates_here, k=CANDIDATES)
+        try:
+            lists = [ask(index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters) for name in survey.numbers]
+        except (IndexUnavailable, DimensionMismatch):
+            return survey, survey_ms
+        # What the index found may be younger than the survey.
+        look_again(conn)
+        return self._tell(conn, asked, _Finds(survey, _best_of(lists), False, survey_ms, _ms(at)))
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
         """The question's vector, whether the embedder failed to give one, and how long it took in ms."""
@@ -133,7 +163,8 @@ class Recaller:
                 vector = await embedder.query(question.text)
         except (TimeoutError, ModelUnavailable, ModelRefused):
             return None, True, _ms(at)
-        await self._levels_ready()
+        if not self._yardstick.ready:
+            await self._levels_ready()
         return vector, False, _ms(at)
 
     async def _levels_ready(self) -> None:
@@ -144,13 +175,13 @@ class Recaller:
             # The embedder's general calibration stands in; the next recall tries again.
             return
 
-    async def _find(
-        self, tenant_id: str, query: RecallQuery, question: Question, survey: Survey, vector: Vector | None
-    ) -> tuple[dict[str, Candidate], bool]:
-        """Ask the index about each space that exists, side by side; also whether it failed for one."""
-        filters = Filters(frozenset(str(kind) for kind in query.kinds))
+    async def _find(self, asked: _Asked, survey: Survey, survey_ms: float) -> _Finds:
+        """Ask the index about each space that exists, side by side."""
+        at = perf_counter()
         calls = [
-            self._engine.index.candidates(index_space(tenant_id, name), question.tokens, vector, filters, k=CANDIDATES)
+            self._engine.index.candidates(
+                index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters, k=CANDIDATES
+            )
             for name in survey.numbers
         ]
         try:
@@ -158,13 +189,13 @@ class Recaller:
                 lists = await asyncio.gather(*calls)
         except (TimeoutError, IndexUnavailable, DimensionMismatch):
             # A mismatch means that another embedder is being moved to: until the index is rebuilt, the ledger answers.
-            return {}, True
-        return {candidate.memory_id: candidate for found in lists for candidate in _best(found)}, False
+            return _Finds(survey, {}, True, survey_ms, _ms(at))
+        return _Finds(survey, _best_of(lists), False, survey_ms, _ms(at))
 
-    def _tell(self, conn: Connection, asked: _Asked) -> _Told:
+    def _tell(self, conn: Connection, asked: _Asked, finds: _Finds) -> _Told:
         """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
         at = perf_counter()
-        found, standing = self._read(conn, asked)
+        found, standing = self._read(conn, asked, finds)
         hydrate_ms = _ms(at)
         at = perf_counter()
         judge = self._judge_of(asked)
@@ -174,35 +205,34 @@ class Recaller:
         at = perf_counter()
         # A first version replaced nothing: mostly nobody has to be asked.
         heads = {item.memory.id: item.slot for item in chosen if item.slot is not None and item.memory.version > 1}
-        earlier = queries.earlier_values(conn, list(asked.survey.numbers.values()), heads)
+        earlier = queries.earlier_values(conn, list(finds.survey.numbers.values()), heads)
         brief = write_brief([item.memory for item in chosen], earlier, asked.question.lang, asked.query.budget_tokens)
         evidence = _evidence(conn, asked, [item.memory.id for item in chosen])
-        return _Told(sifted, chosen, brief, evidence, hydrate_ms + _ms(at), score_ms)
+        return _Told(finds, sifted, chosen, brief, evidence, hydrate_ms + _ms(at), score_ms)
 
     def _judge_of(self, asked: _Asked) -> Judge:
         engine = self._engine
         levels = None if asked.vector is None else self._yardstick.levels(asked.vector)
         return Judge(asked.query, asked.question, levels, engine.settings.relevance_gate, engine.rules, engine.clock.now())
 
-    def _read(self, conn: Connection, asked: _Asked) -> tuple[list[Found], list[Found]]:
+    def _read(self, conn: Connection, asked: _Asked, finds: _Finds) -> tuple[list[Found], list[Found]]:
         """What the question is compared with, and the standing items; only what may be told, whatever the index holds."""
-        numbers = list(asked.survey.numbers.values())
-        candidates = asked.candidates
-        if asked.index_down:
+        numbers = list(finds.survey.numbers.values())
+        candidates = finds.candidates
+        if finds.down:
             rows = queries.newest_rows(conn, numbers, _DEGRADED_ROWS)
         else:
-            rows = queries.live_rows(conn, numbers, list({**candidates, **dict.fromkeys(asked.survey.unapplied)}))
+            rows = queries.live_rows(conn, numbers, list({**candidates, **dict.fromkeys(finds.survey.unapplied)}))
         found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
-        found += self._from_ledger(conn, asked, [row for row in rows if row.id not in candidates])
+        found += self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
         return found, [Found(row, 0.0, None) for row in queries.standing_rows(conn, numbers)]
 
-    def _from_ledger(self, conn: Connection, asked: _Asked, rows: Sequence[Raw]) -> list[Found]:
+    def _from_ledger(self, conn: Connection, asked: _Asked, numbers: Sequence[int], rows: Sequence[Raw]) -> list[Found]:
         if not rows:
             return []
         vectors: Mapping[tuple[int, str], Vector] = {}
         if asked.vector is not None:
-            spaces = list(asked.survey.numbers.values())
-            vectors = embeddings.load(conn, spaces, self._engine.embedder.model, [row.text_hash for row in rows])
+            vectors = embeddings.load(conn, numbers, self._engine.embedder.model, [row.text_hash for row in rows])
         return score_rows(rows, asked.question.tokens, vectors, asked.vector)
 
     def _note(self, asked: _Asked, answer: Recalled) -> None:
@@ -221,6 +251,10 @@ class Recaller:
                 "at": self._engine.clock.now(),
             }
         )
+
+
+def _best_of(lists: Sequence[Sequence[Candidate]]) -> dict[str, Candidate]:
+    return {candidate.memory_id: candidate for found in lists for candidate in _best(found)}
 
 
 def _best(found: Sequence[Candidate]) -> list[Candidate]:
@@ -252,7 +286,7 @@ def _answer(asked: _Asked, told: _Told, gate: float) -> Recalled:
         brief=told.brief.text,
         lang=asked.question.lang,
         tokens=told.brief.tokens,
-        degraded=asked.degraded,
+        degraded=told.finds.down or asked.embedder_down,
         reason="" if told.brief.text else _reason(asked, told, gate),
         items=items,
     )

@@ -58,6 +58,11 @@ class Yardstick:
         self._lock = asyncio.Lock()
         self._backgrounds: dict[Shape, tuple[Vector, float]] | None = None
 
+    @property
+    def ready(self) -> bool:
+        """Whether nothing is left to measure."""
+        return self._backgrounds is not None or not self._embedder.dim
+
     async def start(self) -> None:
         """Embed the background, some 36 short texts, once. Raises ModelUnavailable, ModelRefused."""
         async with self._lock:
