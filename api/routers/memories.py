@@ -32,8 +32,9 @@ async def create_memory(body: MemoryBody, request: Request, services: Use, calle
 async def list_memories(query: Annotated[MemoriesQuery, Query()], services: Use, caller: Caller) -> MemoryPage:
     """List what is kept in the named spaces, the newest first, history included."""
     cursor, spaces = decode(query.cursor), spaces_of(query.user_id, query.agent_id)
-    rows, following = await services.engine.ledger.read(
-        lambda conn: page(
+
+    def work(conn: Connection) -> tuple[list[Memory], str | None]:
+        rows, following = page(
             lambda before, n: memories.page(
                 conn,
                 caller.tenant_id,
@@ -48,8 +49,12 @@ async def list_memories(query: Annotated[MemoriesQuery, Query()], services: Use,
             cursor,
             query.limit,
         )
-    )
-    return MemoryPage(items=[_answer(memories.from_row(row)) for row in rows], next_cursor=following)
+        # As for a single one: quotes are shown to the user they came from.
+        places = memories.evidence_of(conn, [row.id for row in rows], reader_user=query.user_id or "")
+        return [memories.from_row(row, places.get(row.id, ())) for row in rows], following
+
+    found, following = await services.engine.ledger.read(work)
+    return MemoryPage(items=[_answer(memory) for memory in found], next_cursor=following)
 
 
 @router.get("/{memory_id}", operation_id="get_memory", openapi_extra=needs("read"))

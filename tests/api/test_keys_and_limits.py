@@ -54,14 +54,37 @@ async def test_a_key_may_do_what_its_scopes_say(front: Front) -> None:
     assert (await front.post("/v1/episodes/x/outcome", {"status": "success"}, **writer)).status_code == 403
 
 
-async def test_a_key_of_another_tenant_sees_nothing_of_ours(front: Front) -> None:
+async def test_a_key_of_another_tenant_sees_nothing_of_ours_and_changes_nothing(front: Front) -> None:
     other = await key_with(front, "admin", tenant="other")
     told = (await front.post("/v1/episodes", {"user_id": "a", "run_id": "r", "turns": [{"role": "user", "content": "x"}]})).json()
     written = (await front.post("/memory", {"content": "I prefer tea", "user_id": "a"})).json()
-    for path in (f"/v1/episodes/{told['episode_id']}", told["status_url"], f"/v1/memories/{written['id']}"):
-        assert (await front.http.get(path)).status_code == 200
-        assert (await front.http.get(path, headers=other)).status_code == 404
+    await front.post("/v1/sessions/s/turns", turns_body())
+    recalled = (await front.post("/v1/recall", {"user_id": "a", "query": "tea"})).json()
+    await front.settled()
+    seen = [
+        f"/v1/episodes/{told['episode_id']}",
+        told["status_url"],
+        f"/v1/memories/{written['id']}",
+        f"/v1/recalls/{recalled['recall_id']}",
+    ]
+    for path in (*seen, "/v1/sessions/s", "/v1/sessions/s/context"):
+        assert (await front.http.get(path)).status_code == 200, path
+        assert (await front.http.get(path, headers=other)).status_code == 404, path
+    verdict = {"status": "failure", "source": "env"}
+    changes = {
+        f"/v1/episodes/{told['episode_id']}/outcome": verdict,
+        "/v1/episodes/outcome?run_id=r": verdict,
+        "/v1/sessions/s/complete": {"outcome": verdict},
+        "/v1/sessions/s/checkpoint": {"done": "all"},
+        f"{told['status_url']}/skip": {},
+        f"/v1/recalls/{recalled['recall_id']}/feedback": {"verdict": "harmful"},
+    }
+    for path, body in changes.items():
+        assert (await front.post(path, body, **other)).status_code == 404, path
     assert (await front.http.delete(f"/v1/memories/{written['id']}", headers=other)).status_code == 404
+    for path in ("/v1/sessions", "/v1/reflections", "/v1/episodes?user_id=a", "/v1/memories?user_id=a"):
+        assert (await front.http.get(path)).json()["items"], path
+        assert (await front.http.get(path, headers=other)).json()["items"] == [], path
     assert (await front.http.get("/memory/search", params={"q": "tea", "user_id": "a"}, headers=other)).json()["results"] == []
 
 

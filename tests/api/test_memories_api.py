@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection
 
 from hindwise.index.projection import index_space
+from hindwise.ledger import memory_changes, spaces
 from tests.api.front import Front
+from tests.build import make_evidence, make_memory
 
 
 async def made(front: Front, content: str, **fields: Any) -> dict[str, Any]:
@@ -121,3 +124,27 @@ async def test_a_secret_in_a_statement_or_a_question_is_masked(front: Front) -> 
 @pytest.mark.parametrize("content", ["", "   ", "\u200b\x00", "\n\t"])
 async def test_a_statement_without_words_is_refused_or_kept_but_never_a_fault(front: Front, content: str) -> None:
     assert (await front.post("/v1/memories", {"user_id": "ann", "content": content})).status_code in {201, 422}
+
+
+async def test_a_list_tells_where_each_memory_stands_and_quotes_only_to_its_user(front: Front) -> None:
+    turns = [
+        {"turn_id": "t1", "role": "user", "content": "From now on always answer in French, please."},
+        {"turn_id": "t2", "role": "assistant", "content": "D'accord."},
+    ]
+    body = {"user_id": "ann", "agent_id": "desk", "run_id": "r1", "turns": turns, "outcome": {"status": "success"}}
+    told = (await front.post("/v1/episodes", body)).json()
+    episode = make_evidence(told["episode_id"], "always answer in French", turn_id="t1")
+
+    def keep(conn: Connection) -> None:
+        for space, memory_id in (("user:ann", "own"), ("agent:desk", "shared")):
+            number = spaces.lock(conn, "default", [space])[space].no
+            memory_changes.insert_memory(
+                conn, number, make_memory("Answers in French", id=memory_id, space=space, evidence=(episode,)), actor="test", why="set up"
+            )
+
+    await front.engine.ledger.write(keep)
+    for owner, quote in (({"user_id": "ann", "agent_id": "desk"}, "always answer in French"), ({"agent_id": "desk"}, "")):
+        listed = (await front.http.get("/v1/memories", params=owner)).json()["items"]
+        places = {item["memory_id"]: [(place["episode_id"], place["quote"]) for place in item["evidence"]] for item in listed}
+        assert places.pop("shared") == [(told["episode_id"], quote)]
+        assert all(place == [(told["episode_id"], quote)] for place in places.values())
