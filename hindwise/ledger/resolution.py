@@ -113,7 +113,7 @@ class Resolution:
         key = slot_key(draft)
         slot = rows.in_slot(self.conn, space_no, key) if key else []
         alike = [] if key else rows.alike(self.conn, space_no, duplicate_key(draft))
-        plan = decide(draft, valid_from, slot, alike)
+        plan = decide(draft, valid_from, slot, alike, sure=draft.confidence >= self.min_confidence)
         return self._carry_out(placement, plan, space_no, valid_from, {m.id: m for m in (*slot, *alike)})
 
     def _known(self, memory_id: str) -> str | None:
@@ -150,6 +150,7 @@ class Resolution:
     def _new_memory(self, placement: Placement, plan: Plan, valid_from: datetime, known: Mapping[str, Memory]) -> Memory:
         draft = placement.draft
         late = plan.action == "late"
+        beside_a_head = plan.action == "add" and bool(plan.target)
         words = draft.model_dump(exclude={"confidence", "valid_from", "retracts", "agrees_with"})
         memory = Memory(
             **words,
@@ -157,7 +158,7 @@ class Resolution:
             tenant_id=self.tenant_id,
             space=placement.space,
             status=Status.SUPERSEDED if late else Status.ACTIVE if draft.confidence >= self.min_confidence else Status.PENDING,
-            head=not late and draft.kind in SLOTTED and slot_key(draft) is not None,
+            head=not late and not beside_a_head and draft.kind in SLOTTED and slot_key(draft) is not None,
             confidence=draft.confidence,
             valid_from=valid_from,
             valid_to=_end_of_late(known[plan.successor], valid_from) if late else None,

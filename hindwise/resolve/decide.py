@@ -16,7 +16,10 @@ Action = Literal["add", "agree", "supersede", "late", "retract", "complementary"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One decision. `target`: the memory agreed with or closed; `successor`: for a late one, the version that follows it."""
+    """One decision.
+
+    `target`: the memory agreed with or closed, or the head beside which it is added; `successor`: for a late one, the version that follows it.
+    """
 
     action: Action
     reason: str
@@ -25,10 +28,11 @@ class Plan:
     version: int = 1
 
 
-def decide(draft: Draft, valid_from: datetime, slot: Sequence[Memory], alike: Sequence[Memory]) -> Plan:
+def decide(draft: Draft, valid_from: datetime, slot: Sequence[Memory], alike: Sequence[Memory], *, sure: bool = True) -> Plan:
     """Decide about one draft.
 
     valid_from: since when the draft holds in the world.
+    sure: False for a draft that awaits a person; it is kept beside an active head and never closes it.
     slot: every version kept in the draft's slot, any status; empty where it has none.
     alike: live items without a slot that have the same duplicate key.
     An older fact that arrives late never closes a newer one.
@@ -37,12 +41,14 @@ def decide(draft: Draft, valid_from: datetime, slot: Sequence[Memory], alike: Se
         return Plan("agree", "the reflector confirms it", target=known.id)
     if slot_key(draft) is None:
         return Plan("agree", "the same was known", target=alike[0].id) if alike else Plan("add", "new")
-    return _in_slot(draft, valid_from, slot)
+    return _in_slot(draft, valid_from, slot, sure)
 
 
-def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory]) -> Plan:
+def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory], sure: bool) -> Plan:
     version = max((m.version for m in slot), default=0) + 1
     head = next((m for m in slot if m.head), None)
+    if not sure and head is not None and head.status is Status.ACTIVE and (draft.retracts or not same_value(draft, head)):
+        return _unsure(draft, slot, head, version)
     if draft.retracts:
         return _retract(draft, head, version)
     if head is None:
@@ -52,6 +58,14 @@ def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory]) -> Plan
     if valid_from < (head.said_at or head.valid_from):
         return _late(draft, valid_from, slot, head, version)
     return Plan("supersede", f"changed: {brief_words(head)} -> {brief_words(draft)}", target=head.id, version=version)
+
+
+def _unsure(draft: Draft, slot: Sequence[Memory], head: Memory, version: int) -> Plan:
+    if draft.retracts and not draft.value:
+        return Plan("complementary", f"not sure enough to take back: {brief_words(head)}")
+    if twin := next((m for m in slot if m.status is Status.PENDING and same_value(draft, m)), None):
+        return Plan("agree", "the same awaits a person", target=twin.id)
+    return Plan("add", f"not sure enough to replace: {brief_words(head)}", target=head.id, version=version)
 
 
 def _retract(draft: Draft, head: Memory | None, version: int) -> Plan:

@@ -155,6 +155,17 @@ async def test_low_confidence_waits_for_a_person(ledger):
     assert [m.status for m in await slot(ledger)] == [Status.PENDING]
 
 
+async def test_what_nobody_is_sure_of_waits_beside_what_is_known_and_closes_nothing(ledger):
+    await ledger.write(resolve("r1", make_draft("window")))
+    (unsure,) = await ledger.write(resolve("r2", make_draft("aisle", confidence=0.2), day=1))
+    await ledger.write(resolve("r3", make_draft("aisle", confidence=0.2, evidence=(make_evidence("e3", "aisle"),)), day=2))
+    await ledger.write(resolve("r4", make_draft("never", retracts=True, value="", confidence=0.2), day=3))
+    assert [(m.value, m.status, m.head) for m in await slot(ledger)] == [("window", "active", True), ("aisle", "pending", False)]
+    assert (unsure.action, unsure.memory_id) == ("add", (await slot(ledger, "pending"))[0].id)
+    await ledger.write(resolve("r5", make_draft("aisle"), day=4))
+    assert [(m.value, m.status) for m in await slot(ledger) if m.head] == [("aisle", "active")]
+
+
 async def test_an_erased_space_takes_nothing_that_was_in_flight(ledger, space_no):
     await ledger.write(lambda conn: conn.execute(update(space_rows).where(space_rows.c.no == space_no).values(epoch=1)))
     with pytest.raises(SpaceErased):

@@ -55,6 +55,13 @@ def test_a_retraction_closes_the_head_and_says_that_it_was_never_true():
     assert "never true" in plan.reason
 
 
+@pytest.mark.parametrize("draft", [make_draft("vegan"), make_draft("vegetarian", value="", retracts=True), make_draft("素食")])
+def test_a_draft_that_awaits_a_person_never_closes_an_active_head(draft):
+    plan = decide(draft, NOON + DAY, [head("vegetarian")], [], sure=False)
+    assert plan.action in {"add", "complementary"}
+    assert "not sure enough" in plan.reason
+
+
 def test_an_empty_slot_takes_the_draft():
     assert decide(make_draft("window"), NOON, [], []).action == "add"
 
