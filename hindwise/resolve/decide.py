@@ -18,7 +18,8 @@ Action = Literal["add", "agree", "supersede", "late", "retract", "complementary"
 class Plan:
     """One decision.
 
-    `target`: the memory agreed with or closed, or the head beside which it is added; `successor`: for a late one, the version that follows it.
+    `target`: the memory agreed with or closed, or the head beside which it is added.
+    `successor`: for a late one, the version that follows it.
     """
 
     action: Action
