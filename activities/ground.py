@@ -2,8 +2,9 @@
 
 import asyncio
 
+from sqlalchemy import Connection
+
 from hindwise.engine import Engine
-from hindwise.errors import NotFound
 from hindwise.ledger import episodes, reflections
 from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
@@ -16,7 +17,7 @@ from workflows.contracts import GroundInput, GroundResult
 
 async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     """Judge an answer once; called again it tells what was judged. What the gate refuses is recorded and not complained about."""
-    attempt, episode = await _load(engine, message)
+    attempt, episode = await engine.ledger.read(lambda conn: _load(conn, message))
     if attempt.grounded is not None:
         return GroundResult(**{name: len(attempt.grounded[name]) for name in ("accepted", "rejected", "complaints")})
     accepted, rejected, complaints = await asyncio.to_thread(_judge, episode, attempt.answer)
@@ -28,13 +29,10 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     return GroundResult(accepted=len(accepted), rejected=len(rejected), complaints=len(complaints))
 
 
-async def _load(engine: Engine, message: GroundInput) -> tuple[Attempt, Episode]:
-    row = await engine.ledger.read(lambda conn: reflections.row_of(conn, message.reflection_id))
-    found = await engine.ledger.read(lambda conn: reflections.attempts(conn, message.reflection_id))
-    attempt = next((attempt for attempt in found if attempt.number == message.attempt), None)
-    if attempt is None:
-        raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")
-    return attempt, await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id))
+def _load(conn: Connection, message: GroundInput) -> tuple[Attempt, Episode]:
+    row = reflections.row_of(conn, message.reflection_id)
+    attempt = reflections.attempt_of(conn, message.reflection_id, message.attempt)
+    return attempt, episodes.load(conn, row.tenant_id, row.episode_id)
 
 
 def _judge(episode: Episode, answer: Answer) -> tuple[list[tuple[int, Draft]], list[Rejected], list[Complaint]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
@@ -12,10 +13,11 @@ from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint, Usage
 from hindwise.reflect.base import Known, Reflector
-from hindwise.reflect.known import what_is_known
+from hindwise.reflect.known import earlier_of, with_memories
 from workflows.contracts import ReflectInput, ReflectResult
 
 _MAX_COMPLAINTS = 20
+_RULES = "rules"
 
 
 async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str, Reflector]) -> ReflectResult:
@@ -23,7 +25,8 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
 
     Raises ModelUnavailable, ModelRefused (also where this worker has no such reflector).
     """
-    before = await engine.ledger.read(lambda conn: reflections.attempts(conn, message.reflection_id))
+    asked = await engine.ledger.read(lambda conn: _asked(conn, message))
+    before = asked.before
     if (stored := _number(before, message.attempt)) is not None:
         return _result(stored)
     now = engine.clock.now()
@@ -31,28 +34,48 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
     if reflector is None:
         raise ModelRefused(f"this worker has no reflector {message.reflector!r}: check HINDWISE_REFLECTOR and LLM_MODEL")
 
-    row = await engine.ledger.read(lambda conn: reflections.row_of(conn, message.reflection_id))
-    await engine.ledger.write(lambda conn: reflections.set_running(conn, row.id, "reflect", now))
-    episode, task_key = await engine.ledger.read(
-        lambda conn: (episodes.load(conn, row.tenant_id, row.episode_id), episodes.row_of(conn, row.tenant_id, row.episode_id).task_key)
-    )
     # Rules contrast with earlier episodes and know no memories; a model is shown the nearest ones.
-    known = await what_is_known(engine.ledger, engine.index, engine.embedder, episode, task_key, memories=reflector.name != "rules")
-    answer, unusable = await _ask(reflector, episode, known, _complaints(before, message.attempt))
+    known = Known(earlier=asked.earlier)
+    if not (by_rules := reflector.name == _RULES):
+        # A model takes its time, so that people see what is being waited for; rules are done before anyone could look.
+        await engine.ledger.write(lambda conn: reflections.set_running(conn, message.reflection_id, "reflect", now))
+        known = await with_memories(engine.ledger, engine.index, engine.embedder, asked.episode, asked.task_key, known)
+    answer, unusable = await _ask(reflector, asked.episode, known, _complaints(before, message.attempt))
     written_by = " ".join(part for part in (reflector.name, reflector.model, reflector.prompt_version) if part)
+    attempt = Attempt(message.attempt, reflector.name, written_by, answer, unusable, None)
 
-    def keep(conn: Connection) -> list[Attempt]:
-        reflections.store_attempt(conn, message.reflection_id, message.attempt, reflector.name, written_by, answer, now, unusable=unusable)
-        return reflections.attempts(conn, message.reflection_id)
+    def keep(conn: Connection) -> Attempt | None:
+        if by_rules:
+            reflections.set_running(conn, message.reflection_id, "reflect", now)
+        if reflections.store_attempt(conn, message.reflection_id, attempt, now):
+            return attempt
+        return _number(reflections.attempts(conn, message.reflection_id), message.attempt)
 
-    kept = _number(await engine.ledger.write(keep), message.attempt)
+    kept = await engine.ledger.write(keep)
     return _result(kept) if kept else ReflectResult(usable=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked about, and what was answered before."""
+
+    before: list[Attempt]
+    episode: Episode
+    task_key: str
+    earlier: tuple[Episode, ...]
+
+
+def _asked(conn: Connection, message: ReflectInput) -> _Asked:
+    row = reflections.row_of(conn, message.reflection_id)
+    task_key = episodes.row_of(conn, row.tenant_id, row.episode_id).task_key
+    episode = episodes.load(conn, row.tenant_id, row.episode_id)
+    return _Asked(reflections.attempts(conn, row.id), episode, task_key, earlier_of(conn, episode, task_key))
 
 
 async def _ask(reflector: Reflector, episode: Episode, known: Known, complaints: Sequence[Complaint]) -> tuple[Answer, str]:
     """Return the answer and "", or an empty one and why it cannot be used."""
     try:
-        if reflector.name == "rules":
+        if reflector.name == _RULES:
             # Rules compute and never wait: a long transcript would hold up every other step of this process.
             return await asyncio.to_thread(asyncio.run, _reflect(reflector, episode, known, complaints)), ""
         return await reflector.reflect(episode, known, complaints), ""

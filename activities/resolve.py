@@ -33,17 +33,21 @@ async def resolve(engine: Engine, message: ResolveInput) -> ResolveResult:
 
     `skipped` when a later verdict started another reflection. Raises SpaceErased.
     """
-    row = await engine.ledger.read(lambda conn: reflections.row_of(conn, message.reflection_id))
-    found = await engine.ledger.read(lambda conn: reflections.attempts(conn, message.reflection_id))
-    attempt = next((attempt for attempt in found if attempt.number == message.attempt), None)
-    if attempt is None:
-        raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")
-    episode = await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id))
+    found, attempt, episode = await engine.ledger.read(lambda conn: _load(conn, message))
     placements = await asyncio.to_thread(_placements, attempt, episode, lessons_to_agent=engine.settings.lessons == "agent")
-    await _embed_ahead(engine, row.tenant_id, placements)
+    await _embed_ahead(engine, episode.tenant_id, placements)
     usage = _usage(found)
     now = engine.clock.now()
     return await engine.ledger.write(lambda conn: _settle(conn, engine, message, attempt, placements, usage, now))
+
+
+def _load(conn: Connection, message: ResolveInput) -> tuple[list[Attempt], Attempt, Episode]:
+    row = reflections.row_of(conn, message.reflection_id)
+    found = reflections.attempts(conn, message.reflection_id)
+    attempt = next((attempt for attempt in found if attempt.number == message.attempt), None)
+    if attempt is None:
+        raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")
+    return found, attempt, episodes.load(conn, row.tenant_id, row.episode_id)
 
 
 def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -> list[Placement]:
@@ -68,6 +72,8 @@ def _said(episode: Episode) -> list[str]:
 
 async def _embed_ahead(engine: Engine, tenant_id: str, placements: Sequence[Placement]) -> None:
     """Compute the vectors before the transaction, so that the index step finds them. An embedder that is away costs time later."""
+    if not engine.embedder.dim:
+        return
     names = sorted({placement.space for placement in placements})
     rows = await engine.ledger.read(lambda conn: spaces.find(conn, tenant_id, names))
     try:
@@ -139,8 +145,8 @@ def _fallback(message: ResolveInput, attempt: Attempt, asked: str) -> str:
 def _due(conn: Connection, reflection_id: str) -> dict[str, str]:
     """Day -> what is due then, for the memories that this reflection wrote: {"2026-12-12": "review 2"}."""
     counted: Counter[tuple[str, str]] = Counter()
-    for memory, _ in memories.of_reflection(conn, reflection_id):
-        for what, moment in (("review", memory.review_at), ("expire", memory.expires_at)):
+    for review_at, expires_at in memories.due_of_reflection(conn, reflection_id):
+        for what, moment in (("review", review_at), ("expire", expires_at)):
             if moment is not None:
                 counted[moment.date().isoformat(), what] += 1
     days: dict[str, str] = {}

@@ -95,29 +95,43 @@ def rows_by_ids(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) 
     return list(conn.execute(query))
 
 
+# What the settling of every draft asks, built once.
+_IN_SLOT = (
+    select(memories).where(memories.c.space_no == bindparam("space"), memories.c.slot_key == bindparam("key")).order_by(memories.c.version)
+)
+_ALIKE = (
+    select(memories)
+    .where(
+        memories.c.space_no == bindparam("space"),
+        memories.c.duplicate_key == bindparam("key"),
+        memories.c.status.in_(_LIVE),
+        memories.c.slot_key.is_(None),
+    )
+    .order_by(memories.c.recorded_at, memories.c.id)
+    .limit(5)
+)
+_OF_REFLECTION = select(memories).where(memories.c.reflection_id == bindparam("reflection")).order_by(memories.c.recorded_at, memories.c.id)
+_DUE = select(memories.c.review_at, memories.c.expires_at).where(memories.c.reflection_id == bindparam("reflection"))
+
+
 def in_slot(conn: Connection, space_no: int, key: str) -> list[Memory]:
     """Return every version kept in a slot, in order of version."""
-    query = select(memories).where(memories.c.space_no == space_no, memories.c.slot_key == key).order_by(memories.c.version)
-    return [from_row(row) for row in conn.execute(query)]
+    return [from_row(row) for row in conn.execute(_IN_SLOT, {"space": space_no, "key": key})]
 
 
 def alike(conn: Connection, space_no: int, key: str) -> list[Memory]:
     """Return live items with the same duplicate key, oldest first."""
-    query = (
-        select(memories)
-        .where(
-            memories.c.space_no == space_no, memories.c.duplicate_key == key, memories.c.status.in_(_LIVE), memories.c.slot_key.is_(None)
-        )
-        .order_by(memories.c.recorded_at, memories.c.id)
-        .limit(5)
-    )
-    return [from_row(row) for row in conn.execute(query)]
+    return [from_row(row) for row in conn.execute(_ALIKE, {"space": space_no, "key": key})]
+
+
+def due_of_reflection(conn: Connection, reflection_id: str) -> list[tuple[datetime | None, datetime | None]]:
+    """When what a reflection wrote is to be reviewed, and when it expires."""
+    return [(row.review_at, row.expires_at) for row in conn.execute(_DUE, {"reflection": reflection_id})]
 
 
 def of_reflection(conn: Connection, reflection_id: str) -> list[tuple[Memory, int]]:
     """Return what a reflection wrote, with space numbers, whatever its status now."""
-    query = select(memories).where(memories.c.reflection_id == reflection_id).order_by(memories.c.recorded_at, memories.c.id)
-    return [(from_row(row), row.space_no) for row in conn.execute(query)]
+    return [(from_row(row), row.space_no) for row in conn.execute(_OF_REFLECTION, {"reflection": reflection_id})]
 
 
 def superseded_by(conn: Connection, memory_id: str) -> list[tuple[Memory, int]]:

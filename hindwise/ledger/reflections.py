@@ -171,26 +171,44 @@ def set_result(
     )
 
 
-def store_attempt(
-    conn: Connection, reflection_id: str, number: int, reflector: str, written_by: str, answer: Answer, now: datetime, *, unusable: str = ""
-) -> None:
-    """Keep an answer whole, once; a repeated step finds the first."""
+_ATTEMPTS = select(drafts).where(drafts.c.reflection_id == bindparam("reflection")).order_by(drafts.c.attempt)
+_ATTEMPT = _ATTEMPTS.where(drafts.c.attempt == bindparam("number"))
+_GROUNDED = (
+    update(drafts)
+    .where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"))
+    .values(grounded=bindparam("told", type_=drafts.c.grounded.type))
+)
+
+
+def store_attempt(conn: Connection, reflection_id: str, attempt: Attempt, now: datetime) -> bool:
+    """Keep an answer whole, once; a repeated step finds the first, and is told False."""
     row = {
         "reflection_id": reflection_id,
-        "attempt": number,
-        "reflector": reflector,
-        "written_by": written_by,
-        "answer": answer.model_dump(mode="json"),
-        "unusable": unusable[:500],
+        "attempt": attempt.number,
+        "reflector": attempt.reflector,
+        "written_by": attempt.written_by,
+        "answer": attempt.answer.model_dump(mode="json"),
+        "unusable": attempt.unusable[:500],
         "recorded_at": now,
     }
-    insert_new(conn, drafts, [row])
+    return bool(insert_new(conn, drafts, [row]).rowcount)
 
 
 def attempts(conn: Connection, reflection_id: str) -> list[Attempt]:
     """Return the stored answers in order."""
-    rows = conn.execute(select(drafts).where(drafts.c.reflection_id == reflection_id).order_by(drafts.c.attempt))
-    return [Attempt(row.attempt, row.reflector, row.written_by, Answer(**row.answer), row.unusable, row.grounded) for row in rows]
+    return [_attempt(row) for row in conn.execute(_ATTEMPTS, {"reflection": reflection_id})]
+
+
+def attempt_of(conn: Connection, reflection_id: str, number: int) -> Attempt:
+    """Return one stored answer. Raises NotFound."""
+    row = conn.execute(_ATTEMPT, {"reflection": reflection_id, "number": number}).first()
+    if row is None:
+        raise NotFound(f"reflection {reflection_id} has no attempt {number}")
+    return _attempt(row)
+
+
+def _attempt(row: Row[Any]) -> Attempt:
+    return Attempt(row.attempt, row.reflector, row.written_by, Answer(**row.answer), row.unusable, row.grounded)
 
 
 def store_grounded(
@@ -208,7 +226,7 @@ def store_grounded(
         "rejected": [item.model_dump(mode="json") for item in rejected],
         "complaints": [item.model_dump(mode="json") for item in complaints],
     }
-    conn.execute(update(drafts).where(drafts.c.reflection_id == reflection_id, drafts.c.attempt == attempt).values(grounded=grounded))
+    conn.execute(_GROUNDED, {"reflection": reflection_id, "number": attempt, "told": grounded})
 
 
 def waiting(conn: Connection, now: datetime, queued_before: datetime, dispatched_before: datetime, limit: int) -> list[Row[Any]]:

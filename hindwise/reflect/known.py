@@ -27,18 +27,17 @@ _MAX_QUERY_CHARS = 2_000
 _WAIT_S = 5.0
 
 
-async def what_is_known(
-    ledger: Ledger, index: Index, embedder: Embedder, episode: Episode, task_key: str, *, memories: bool = True
-) -> Known:
-    """Return near live memories of the episode's spaces (only with `memories`) and earlier episodes of its task.
+def earlier_of(conn: Connection, episode: Episode, task_key: str) -> tuple[Episode, ...]:
+    """Return earlier episodes of the episode's task, as its user may see them."""
+    return tuple(for_reader(other, episode.user_id) for other in episodes.earlier_of_task(conn, episode, task_key, MAX_EARLIER))
+
+
+async def with_memories(ledger: Ledger, index: Index, embedder: Embedder, episode: Episode, task_key: str, known: Known) -> Known:
+    """Return `known` with near live memories of the episode's spaces.
 
     An index or embedder that is away costs nearness, nothing else. Raises LedgerUnavailable.
     """
-    earlier = await ledger.read(lambda conn: episodes.earlier_of_task(conn, episode, task_key, MAX_EARLIER))
-    return Known(
-        memories=await _near(ledger, index, embedder, episode, task_key) if memories else (),
-        earlier=tuple(for_reader(other, episode.user_id) for other in earlier),
-    )
+    return known.model_copy(update={"memories": await _near(ledger, index, embedder, episode, task_key)})
 
 
 async def _near(ledger: Ledger, index: Index, embedder: Embedder, episode: Episode, task_key: str) -> tuple[Memory, ...]:

@@ -9,6 +9,7 @@ from sqlalchemy import func, select, update
 from hindwise.errors import NotFound, SpaceErased
 from hindwise.ledger import intake, memories, memory_erasure, outbox, recalls, reflections
 from hindwise.ledger.intake import ReflectorId
+from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.ledger.schema import memories as rows
 from hindwise.ledger.schema import spaces as space_rows
@@ -232,7 +233,7 @@ async def reflected(ledger, run_id, draft):
         refused = [Rejected(draft=draft, rule="quote-occurs", reason="no")]
         complaint = [Complaint(rule="quote-occurs", text=f"{draft.conclusion} does not occur", ordinal=0)]
         for attempt, kept, rejected in ((1, [], refused), (2, [(0, draft)], [])):
-            reflections.store_attempt(conn, accepted.reflection_id, attempt, "llm", "llm m 1", answer, NOON)
+            reflections.store_attempt(conn, accepted.reflection_id, Attempt(attempt, "llm", "llm m 1", answer, "", None), NOON)
             reflections.store_grounded(
                 conn, accepted.reflection_id, attempt, accepted=kept, rejected=rejected, complaints=complaint if rejected else []
             )
