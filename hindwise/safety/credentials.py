@@ -8,12 +8,13 @@ import re
 _NAMED = re.compile(
     r"(?i)(?P<name>pass[ _-]?(?:word|wd|code|phrase)|pwd|secret|token|credentials?|(?:api|access|private|signing)[ _-]?key)"
     r"(?P<rest>[A-Za-z0-9_]{0,20})(?:[ \t]{1,2}(?:for|to|of)(?:[ \t][\w.-]{1,24}){1,4}?)?"
-    r"(?P<link>[\"']?[ \t]{0,3}(?:=>|:=|[:=：]|(?:is|was|are)(?=[ \t])|(?:changed|set)[ \t]to(?=[ \t]))[ \t]{0,3})"
-    r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`,;，。；、）)\]}<>&|]{3,256})(?P<after>.?)"
+    r"(?P<link>(?:\\{0,3}[\"'])?[ \t]{0,3}(?:=>|:=|[:=：]|(?:is|was|are)(?=[ \t])|(?:changed|set)[ \t]to(?=[ \t]))[ \t]{0,3})"
+    r"(?P<quote>(?:\\{0,3}[\"'`])?)(?P<value>(?:[^\s\"'`,;，。；、）)\]}<>&|\\]|\\(?!\\{0,2}[\"'`])){3,256})(?P<after>.?)"
 )
 _NAMED_ZH = re.compile(
-    r"(?P<name>密码|口令|密钥|秘钥|令牌|私钥|访问码|(?i:pin)码?)(?P<link>[ \t]{0,3}(?:是|为|：|:|=|改成了?|改为|设成|设为)[ \t]{0,3})"
-    r"(?P<value>[!-~]{4,128})"
+    r"(?P<name>密码|口令|密钥|秘钥|令牌|私钥|访问码|(?i:pin)码?)"
+    r"(?P<link>(?:\\{0,3}[\"'])?[ \t]{0,3}(?:是|为|：|:|=|改成了?|改为|设成|设为)[ \t]{0,3}(?P<quote>\\{0,3}[\"'])?)"
+    r"(?P<value>(?(quote)[!#-&(-\[\]-~]{3,128}|[!-~]{4,128}))"
 )
 
 
@@ -62,7 +63,7 @@ def _looks_secret(match: re.Match[str]) -> bool:
 def _is_password(match: re.Match[str], value: str) -> bool:
     if match["quote"] or any(c.isdigit() or c in "!@#$%^&*+=?~" for c in value):
         return True
-    link = match["link"].strip(" \t\"'")
+    link = match["link"].strip(" \t\\\"'")
     prose = link.isalpha() or " " in link
     # "the password is swordfish." ends there; "the password is really long" does not.
     return not prose or "-" in value or match["after"] in ("", ".", "!", "?", "\n") or match["value"] != value

@@ -35,6 +35,7 @@ _TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("api-key", re.compile(_BEFORE + r"AIza[A-Za-z0-9_-]{30,}+")),
     ("api-key", re.compile(_BEFORE + r"xox[abeoprs]-[A-Za-z0-9-]{8,}+")),
     ("api-key", re.compile(_BEFORE + r"(?:hf_|npm_|whsec_|dop_v1_)[A-Za-z0-9]{20,}+")),
+    ("api-key", re.compile(_BEFORE + r"hw_(?=[A-Za-z_-]{0,42}\d)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])")),  # our own
     ("api-key", re.compile(_BEFORE + r"(?:app|dataset)-[A-Za-z0-9]{24}(?![A-Za-z0-9-])")),
 )
 
@@ -118,7 +119,23 @@ def _has_digit(value: str) -> bool:
 
 _SIGNS = (
     *("-----begin", "eyj", "sk-", "k_live_", "k_test_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "akia", "asia"),
-    *("ltai", "aiza", "xox", "hf_", "npm_", "whsec_", "dop_v1_", "app-", "dataset-", "://", "bearer ", "bearer\t", "basic ", "basic\t"),
+    *(
+        "ltai",
+        "aiza",
+        "xox",
+        "hf_",
+        "npm_",
+        "whsec_",
+        "dop_v1_",
+        "app-",
+        "dataset-",
+        "hw_",
+        "://",
+        "bearer ",
+        "bearer\t",
+        "basic ",
+        "basic\t",
+    ),
     *("cvv", "cvc", "ssn", "social security", "otp", "pwd", "secret", "token", "credential", "key"),
     *(f"pass{between}{word}" for between in ("", " ", "_", "-") for word in ("word", "wd", "code", "phrase")),
     *(f"{what}{between}" for what in ("verification", "one-time", "authentication", "confirmation") for between in (" ", "-")),
@@ -153,9 +170,38 @@ def mask(text: str) -> Masked:
     Idempotent: a mask is never masked again. Linear in the length of the text.
     What: private-key, jwt, api-key, token, password, secret, code, card, card-code, id-number.
     """
+    if _is_escaped_json(text):
+        text, found = _mask_within_json(text)
+        return Masked(text, found)
     if not _may_hold_secret(text):
         return Masked(text, ())
     return mask_by_all_rules(text)
+
+
+def _mask_text(text: str) -> Masked:
+    return mask_by_all_rules(text) if _may_hold_secret(text) else Masked(text, ())
+
+
+_MASK = re.compile(r"\[masked:([a-z-]+)\]")
+
+
+def _is_escaped_json(text: str) -> bool:
+    r"""JSON whose strings are written with `\"` or `\u5bc6`: the rules would not see the words in it."""
+    return "\\" in text and text.lstrip()[:1] in ("{", "[", '"')
+
+
+def _mask_within_json(text: str) -> Masked:
+    """Mask the words that the JSON stands for. It is written anew only where that finds more than its letters show."""
+    letters = _mask_text(text)
+    try:
+        value = json.loads(text, strict=False)
+        meant = mask_json(value)
+    except (ValueError, RecursionError):
+        return letters  # not JSON after all, or too deep to be a tool's answer
+    if meant == value:
+        return letters
+    written = _mask_text(json.dumps(meant, ensure_ascii=False)).text
+    return Masked(written, tuple(_MASK.findall(written)))
 
 
 def mask_by_all_rules(text: str) -> Masked:
@@ -187,7 +233,7 @@ MAX_DEPTH = 64
 
 def _walk(value: Any, key: str, depth: int) -> Any:
     if depth > MAX_DEPTH:
-        return mask(json.dumps(value, ensure_ascii=False, default=str)).text
+        return _mask_text(json.dumps(value, ensure_ascii=False, default=str)).text
     if isinstance(value, dict):
         return {mask(str(name)).text: _walk(inner, str(name), depth + 1) for name, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -32,6 +32,7 @@ def test_real_support_conversations_are_left_as_they_are() -> None:
         ("xoxb-123456789012-abcdefghij", "api-key"),
         ("AKIAIOSFODNN7EXAMPLE", "api-key"),
         ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "jwt"),
+        ("the key is hw_7ZDAS_L6xXCe8DDkx_yRLV2Qzu4KkQUEJMW4wrLB_V4", "api-key"),
         ("Authorization: Bearer abc123def456", "token"),
         ("my password is hunter2!", "password"),
         ("DB_PASSWORD=correct-horse", "password"),
@@ -100,6 +101,30 @@ def test_json_is_masked_inside_and_by_name() -> None:
         "count": 2,
     }
     assert mask_json(masked) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"密码":"Qw9xZebra77"}',
+        json.dumps({"密码": "Qw9xZebra77"}),
+        json.dumps({"result": "密码是Qw9xZebra77"}),
+        json.dumps({"result": json.dumps({"api_key": "Qw9xZebra77"})}),
+        json.dumps([json.dumps({"a": json.dumps({"口令": "Qw9xZebra77"})})]),
+        "answer: " + json.dumps(json.dumps({"api_key": "Qw9xZebra77"})),
+        'log {\\"password\\": \\"Qw9xZebra77\\"} end',
+    ],
+)
+def test_secrets_in_json_are_seen_through_its_quotes_and_escapes(text: str) -> None:
+    masked = mask(text)
+    assert "Zebra" not in masked.text
+    assert masked.found
+    assert mask(masked.text).text == masked.text
+
+
+def test_json_without_secrets_is_left_letter_by_letter() -> None:
+    for text in ('{"a" :  "line\\nbreak", "\\u5bc6": [1.50]}', '"\\u4f60\\u597d"', '{"broken": "\\x', '[" \\" '):
+        assert mask(text) == (text, ())
 
 
 def test_check_sums() -> None:
