@@ -107,9 +107,9 @@ def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datet
             f"turns[{number - 1}]: origin {str(origin)!r} cannot be claimed for role {role!r}: leave it out or take a lesser one"
         )
     content, calls = _content(message.content), _calls(message)
-    size = len(content.encode("utf-8", "surrogatepass")) + len(
-        json.dumps([call.model_dump() for call in calls], ensure_ascii=False).encode()
-    )
+    size = len(content.encode("utf-8", "surrogatepass"))
+    if calls:
+        size += len(json.dumps([call.model_dump() for call in calls], ensure_ascii=False).encode())
     if size > MAX_TURN_BYTES:
         raise TooLarge(f"turns[{number - 1}] has {size} bytes, at most {MAX_TURN_BYTES} are kept: send a link to it as an artifact")
     turn = Turn(

@@ -17,8 +17,9 @@ def check_id(value: str, what: str) -> str:
         raise InvalidInput(f"{what} has {len(value)} characters: at most {MAX_ID_CHARS}")
     if value.startswith("~"):
         raise InvalidInput(f"{what} may not start with '~': that mark is reserved")
-    if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF for c in value):
-        raise InvalidInput(f"{what} holds control characters or half a surrogate pair")
+    # U+FFFD is what broken characters were read as: two ids that differ in them alone would be one, and so would their owners.
+    if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF or ord(c) == 0xFFFD for c in value):
+        raise InvalidInput(f"{what} holds control characters, half a surrogate pair or broken characters: send it as valid UTF-8")
     return value
 
 

@@ -127,6 +127,19 @@ async def test_too_large_requests_and_turns_are_413_and_nothing_is_kept(front: F
     assert (await front.post("/v1/sessions/s1/turns", fits)).status_code == 200
 
 
+async def test_a_turn_of_exactly_the_limit_is_kept(front: Front) -> None:
+    for words in ("x" * 256 * 1024, "退" * (256 * 1024 // 3)):
+        answer = await front.post("/v1/sessions/s1/turns", turns_body({"role": "user", "content": words}))
+        assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize("broken", [b"a\\ud800", b"a\\ud801", "a\ufffd".encode()])
+async def test_ids_of_broken_characters_are_refused_so_that_no_two_users_become_one(front: Front, broken: bytes) -> None:
+    body = b'{"user_id": "%s", "content": "Prefers tea"}' % broken
+    assert_problem(await front.http.post("/v1/memories", content=body), 422, "user_id", "UTF-8")
+    assert_problem(await front.http.get("/v1/memories?user_id=a%FF"), 422, "user_id", "UTF-8")
+
+
 async def test_more_than_a_thousand_turns_in_one_request_are_refused(front: Front) -> None:
     body = turns_body(*({"role": "user", "content": str(n)} for n in range(1_001)))
     assert_problem(await front.post("/v1/sessions/s1/turns", body), 422, "1000")
