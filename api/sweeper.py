@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row
 
 from api.dispatch import Dispatch
 from hindwise.errors import HindwiseError
-from hindwise.ledger import episodes, idempotency, leases, reflections, sessions
+from hindwise.ledger import episodes, leases, reflections, sessions
 from hindwise.model.space import spaces_of
 
 _log = structlog.get_logger("hindwise.api")
@@ -24,8 +24,6 @@ _LOST_START = timedelta(minutes=2)
 """Dispatched this long ago and still without a start: told again, which changes nothing where the workflow exists."""
 _LEASE_S = 10.0
 """Not longer: after a crash of its holder, this long nobody sweeps."""
-_KEEP_ANSWERS = timedelta(hours=48)
-_PURGE_EVERY = timedelta(minutes=10)
 
 
 @dataclass(slots=True)
@@ -33,7 +31,6 @@ class Sweeper:
     """Call `run` as a task; it ends when cancelled."""
 
     dispatch: Dispatch
-    _purged_at: datetime | None = None
 
     async def run(self) -> None:
         """Sweep at the interval of the settings, for ever."""
@@ -54,9 +51,6 @@ class Sweeper:
         seconds = max(_LEASE_S, engine.settings.sweep_interval_s * 2)
         if not await engine.ledger.write(lambda conn: leases.take(conn, "sweep", engine.holder, now, seconds)):
             return 0
-        if self._purged_at is None or now - self._purged_at > _PURGE_EVERY:
-            self._purged_at = now
-            await engine.ledger.write(lambda conn: idempotency.purge(conn, now - _KEEP_ANSWERS))
         if not self.dispatch.starter.available():
             return 0
         return await self._reflections(now) + await self._sessions(now)
