@@ -206,7 +206,7 @@ class FeedbackAnswer(Answer):
 
 
 class MemoryWritten(Answer):
-    """What became of a written memory. action: add, agree, supersede, late, complementary."""
+    """What became of a written memory. action: add, agree, supersede, late, retract."""
 
     id: str
     status: str

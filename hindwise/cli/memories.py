@@ -21,7 +21,7 @@ _DONE = {
     "agree": "known already",
     "supersede": "kept in place of what was known",
     "late": "kept as history",
-    "complementary": "kept",
+    "retract": "taken back",
 }
 
 
