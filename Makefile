@@ -6,9 +6,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 T ?= tests
 export PYTHONDONTWRITEBYTECODE :=
+# Set-up writes nothing outside this folder: what is fetched is kept beside what it is linked into.
+export UV_CACHE_DIR := $(CURDIR)/$(VENV)/.uv-cache
+export PIP_NO_CACHE_DIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo demo-keep test test-all lint types imports format docs bench-core clean
+.PHONY: help setup up demo demo-keep test lint types imports format bench-core clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
