@@ -112,18 +112,15 @@ class Judge:
         asked_set = frozenset(asked)
         held = [asked_set.intersection(item.row.lex.split()) for item in pool]
         weights = Rarity(_Counts(pool, asked_set, held), len(pool))
-        return [
-            relevance(self._by_words(item, asked, asked_set, words, weights), self._by_meaning(item))
-            for item, words in zip(pool, held, strict=True)
-        ]
-
-    def _by_words(self, item: Found, asked: Sequence[str], asked_set: Set[str], held: Set[str], weights: Mapping[str, float]) -> float:
-        if not held:
-            return 0.0
-        covered = coverage(asked, held, weights)
-        # Short questions cover themselves; only a long one needs to be recognised by the task it holds.
-        task = item.row.task
-        return max(covered, same_task(asked_set, _task_tokens(task), weights)) if task else covered
+        total = sum([weights[word] for word in asked])
+        found = []
+        for item, words in zip(pool, held, strict=True):
+            covered = coverage(asked, words, weights, total) if words else 0.0
+            # Short questions cover themselves; only a long one needs to be recognised by the task it holds.
+            if words and (task := item.row.task):
+                covered = max(covered, same_task(asked_set, _task_tokens(task), weights))
+            found.append(relevance(covered, self._by_meaning(item)))
+        return found
 
     def _by_meaning(self, item: Found) -> float | None:
         if item.cosine is None or self.levels is None:

@@ -4,7 +4,7 @@ In this order, so that nothing slips through: what is not in the outbox at the f
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
@@ -195,18 +195,23 @@ def live_rows(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) ->
     """Return what may be told of the named memories: live ones of these spaces, of a slot only its head."""
     if not ids or not space_nos:
         return []
-    found = map(Raw._make, _BY_IDS.rows(conn, {"ids": list(ids)}))
-    return [row for row in found if row.space_no in space_nos and row.status in LIVE and (row.head or row.slot_key is None)]
+    rows = _raw(_BY_IDS.rows(conn, {"ids": list(ids)}))
+    return [row for row in rows if row.space_no in space_nos and row.status in LIVE and (row.head or row.slot_key is None)]
+
+
+def _raw(rows: Iterable[tuple[Any, ...]]) -> list[Raw]:
+    new = tuple.__new__  # as `Raw._make` has it, without the call
+    return [new(Raw, row) for row in rows]
 
 
 def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Raw]:
     """Return standing items: instructions, pinned ones, preferences without a narrower scope; the most important first."""
-    return list(map(Raw._make, _STANDING.rows(conn, {"spaces": list(space_nos)}))) if space_nos else []
+    return _raw(_STANDING.rows(conn, {"spaces": list(space_nos)})) if space_nos else []
 
 
 def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Raw]:
     """Return what may be told, newest first: what a recall works on where the index does not answer."""
-    return list(map(Raw._make, _NEWEST.rows(conn, {"spaces": list(space_nos), "count": limit}))) if space_nos else []
+    return _raw(_NEWEST.rows(conn, {"spaces": list(space_nos), "count": limit})) if space_nos else []
 
 
 def earlier_values(conn: Connection, space_nos: Sequence[int], heads: Mapping[str, str]) -> dict[str, str]:

@@ -75,10 +75,16 @@ def meaning(cosine: float, level: Level, *, foreign: bool = False) -> float:
     return max(-1.0, min(1.0, (cosine - level.mean) / (_SPREADS * spread)))
 
 
-def coverage(asked: Sequence[str], words: Set[str], weights: Mapping[str, float]) -> float:
-    """Return the share of the question's weight that `words` hold, 0..1, less where it rests on a single word of several."""
+def coverage(asked: Sequence[str], words: Set[str], weights: Mapping[str, float], total: float | None = None) -> float:
+    """Return the share of the question's weight that `words` hold, 0..1, less where it rests on a single word of several.
+
+    total: the question's weight, where it is known already.
+    """
     found = [word for word in asked if word in words]
-    total = sum([weights[word] for word in asked]) if found else 0.0
+    if not found:
+        return 0.0
+    if total is None:
+        total = sum([weights[word] for word in asked])
     if total <= 0:
         return 0.0
     telling = len(found) - len(COMMON.intersection(found))
