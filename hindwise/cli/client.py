@@ -1,5 +1,6 @@
 """The command line's way to the API: found by option, environment or data directory; problems become one line and an exit code."""
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -83,8 +84,11 @@ class ApiClient:
         import httpx2
 
         asked = {name: value for name, value in (query or {}).items() if value not in (None, "", ())}
+        # Escaped letter by letter, so that half a surrogate pair or NaN reaches the API, which says what is wrong with it.
+        content = None if body is None else json.dumps(body).encode()
+        headers = None if body is None else {"Content-Type": "application/json"}
         try:
-            answer = self._http.request(method, path, params=asked, json=body)
+            answer = self._http.request(method, path, params=asked, content=content, headers=headers)
         except httpx2.TimeoutException as error:
             raise Ended(f"{self.target.url} did not answer in time", next_step="see: hindwise status", code=exits.UNREACHABLE) from error
         except httpx2.TransportError as error:

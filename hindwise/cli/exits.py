@@ -41,6 +41,12 @@ def explain(error: Exception) -> Ended:
         return Ended(error.detail)
     if (pydantic := sys.modules.get("pydantic")) is not None and isinstance(error, pydantic.ValidationError):
         return _explain_settings(error)
+    return _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> Ended:
+    if isinstance(error, UnicodeEncodeError):  # an argument whose bytes are no UTF-8
+        return Ended("an argument holds bytes that are no text: give it as UTF-8", code=USAGE)
     return Ended(
         f"unexpected {type(error).__name__}: {str(error)[:300]}", next_step="HINDWISE_LOG_LEVEL=debug shows where; please report it"
     )

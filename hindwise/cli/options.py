@@ -12,8 +12,19 @@ Data = Annotated[
     Path | None, typer.Option("--data", help="Data directory. Default: HINDWISE_DATA, else .hindwise here.", show_default=False)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document, for scripts.")]
-User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user's id.", show_default=False)]
-Agent = Annotated[str, typer.Option("--agent", "-a", help="The agent whose shared lessons are meant.", show_default=False)]
+
+
+def _not_blank(context: typer.Context, option: typer.CallbackParam, value: str) -> str:
+    """An empty variable of a script must not read or write in the space of somebody else."""
+    if not value.strip() and option.name and getattr(context.get_parameter_source(option.name), "name", "") == "COMMANDLINE":
+        raise typer.BadParameter("it is empty: give an id, or leave the option out")
+    return value
+
+
+User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user's id.", show_default=False, callback=_not_blank)]
+Agent = Annotated[
+    str, typer.Option("--agent", "-a", help="The agent whose shared lessons are meant.", show_default=False, callback=_not_blank)
+]
 Url = Annotated[str, typer.Option("--url", help="The API's address. Default: the one that runs in the data directory.", show_default=False)]
 Key = Annotated[str, typer.Option("--key", help="API key. Default: HINDWISE_API_KEY, else the data directory's.", show_default=False)]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most so many.")]

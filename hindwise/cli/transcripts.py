@@ -30,6 +30,8 @@ def _records(text: str, name: str) -> list[Any]:
         whole = json.loads(text)
     except ValueError:
         return _lines(text, name)
+    except RecursionError as error:
+        raise _unusable(name, "it is nested too deep") from error
     return whole if isinstance(whole, list) else [whole]
 
 
@@ -42,6 +44,8 @@ def _lines(text: str, name: str) -> list[Any]:
             found.append(json.loads(line))
         except ValueError as error:
             raise _unusable(name, f"line {number} is neither JSON nor part of one JSON document ({error})") from error
+        except RecursionError as error:
+            raise _unusable(name, f"line {number} is nested too deep") from error
     return found
 
 

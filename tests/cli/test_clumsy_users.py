@@ -1,0 +1,51 @@
+"""What clumsy scripts give: empty variables, broken characters, absurd files. Each is refused in one line, none is guessed."""
+
+import json
+
+import httpx2
+import pytest
+from typer.testing import CliRunner
+
+from hindwise.cli import exits, transcripts
+from hindwise.cli.app import app
+from hindwise.cli.client import ApiClient, Target
+from hindwise.cli.exits import USAGE, Ended
+
+
+@pytest.mark.parametrize("option", ["--user", "--agent"])
+@pytest.mark.parametrize("command", [["remember", "Prefers tea"], ["recall", "which drink"], ["list"]])
+def test_an_empty_variable_as_owner_is_refused_before_any_space_is_chosen(command, option):
+    result = CliRunner().invoke(app, [*command, option, " "], prog_name="hindwise")
+    assert result.exit_code == USAGE
+    assert "empty" in result.output
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"role":"user","content":"x"}\n' + "[" * 100_000])
+def test_a_file_nested_without_end_is_no_transcript(text):
+    with pytest.raises(Ended, match="nested too deep") as refused:
+        transcripts.read(text, "deep.json")
+    assert refused.value.code == USAGE
+
+
+def test_what_json_cannot_say_reaches_the_api_which_tells_what_is_wrong():
+    sent = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        sent.append(request)
+        return httpx2.Response(422, json={"detail": "NaN is no JSON number"})
+
+    client = ApiClient(Target("http://127.0.0.1:9", ""), transport=httpx2.MockTransport(answer))
+    for value in ("half \ud800", float("nan")):
+        with client, pytest.raises(Ended, match="no JSON number"):
+            client.post("/v1/recall", {"query": value})
+        client = ApiClient(Target("http://127.0.0.1:9", ""), transport=httpx2.MockTransport(answer))
+    client._http.close()
+    assert [request.headers["content-type"] for request in sent] == ["application/json"] * 2
+    assert [request.content for request in sent] == [b'{"query": "half \\ud800"}', b'{"query": NaN}']
+
+
+def test_an_argument_that_is_no_text_is_a_wrong_argument():
+    with pytest.raises(UnicodeEncodeError) as broken:
+        json.dumps("\udcff", ensure_ascii=False).encode()
+    ended = exits.explain(broken.value)
+    assert (ended.code, "UTF-8" in ended.message) == (USAGE, True)
