@@ -7,6 +7,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event
@@ -81,8 +82,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def insert_new(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *, returning: Sequence[Any] = ()) -> Any:
     """Insert rows, passing over those that break a unique key; returns the cursor result."""
-    make: Callable[[Table], Any] = sqlite.insert if conn.dialect.name == "sqlite" else postgresql.insert
-    statement = make(table).on_conflict_do_nothing()
+    statement = _insert_new(table, conn.dialect.name)
     if returning:
         return conn.execute(statement.values(list(rows)).returning(*returning))
     return conn.execute(statement, list(rows))
@@ -90,12 +90,25 @@ def insert_new(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *
 
 def upsert(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *, keys: Sequence[str]) -> None:
     """Insert rows; where `keys` exist already, overwrite the other columns."""
-    if not rows:
-        return
-    make: Callable[[Table], Any] = sqlite.insert if conn.dialect.name == "sqlite" else postgresql.insert
-    statement = make(table)
-    others = {name: statement.excluded[name] for name in rows[0] if name not in keys}
-    conn.execute(statement.on_conflict_do_update(index_elements=list(keys), set_=others), list(rows))
+    if rows:
+        conn.execute(_upsert(table, conn.dialect.name, tuple(keys), tuple(rows[0])), list(rows))
+
+
+# Built once for each table: building takes longer than running.
+@cache
+def _insert_new(table: Table, dialect: str) -> Any:
+    return _maker(dialect)(table).on_conflict_do_nothing()
+
+
+@cache
+def _upsert(table: Table, dialect: str, keys: tuple[str, ...], columns: tuple[str, ...]) -> Any:
+    statement = _maker(dialect)(table)
+    others = {name: statement.excluded[name] for name in columns if name not in keys}
+    return statement.on_conflict_do_update(index_elements=list(keys), set_=others)
+
+
+def _maker(dialect: str) -> Callable[[Table], Any]:
+    return sqlite.insert if dialect == "sqlite" else postgresql.insert
 
 
 def skip_locked(conn: Connection) -> bool:

@@ -17,6 +17,20 @@ from hindwise.model.turn import Turn
 # Every step of a reflection asks this, so it is built once.
 _ROW = select(episodes).where(episodes.c.tenant_id == bindparam("tenant"), episodes.c.id == bindparam("episode"))
 _ROW_LOCKED = _ROW.with_for_update()
+_ADD = insert(episodes)
+_EARLIER = (
+    select(episodes)
+    .where(
+        episodes.c.tenant_id == bindparam("tenant"),
+        episodes.c.task_key == bindparam("task"),
+        episodes.c.id != bindparam("episode"),
+        episodes.c.purged_at.is_(None),
+    )
+    .order_by((episodes.c.outcome_status == bindparam("outcome")).asc(), episodes.c.ended_at.desc(), episodes.c.id)
+    .limit(bindparam("most"))
+)
+_EARLIER_OF_AGENT = _EARLIER.where(episodes.c.agent_id == bindparam("agent"))
+_EARLIER_OF_USER = _EARLIER.where(episodes.c.user_id == bindparam("user"), episodes.c.agent_id == "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +55,31 @@ def add(
 ) -> None:
     """Keep a new episode; its turns are in place already. `seqs`: first and last, inclusive. `task_key`: the generalised goal."""
     conn.execute(
-        insert(episodes).values(
-            id=episode.id,
-            tenant_id=episode.tenant_id,
-            user_id=episode.user_id,
-            agent_id=episode.agent_id,
-            session_id=episode.session_id,
-            run_id=episode.run_id,
-            source=episode.source,
-            goal=episode.goal,
-            inputs=episode.inputs,
-            session_key=session_key,
-            first_seq=seqs[0],
-            last_seq=seqs[1],
-            outcome=episode.outcome.model_dump(mode="json"),
-            outcome_status=str(episode.outcome.status),
-            outcome_history=[_history_row(episode.outcome, now, accepted=True)],
-            task_key=task_key[:500],
-            body_digest=digest,
-            recall_ids=list(recall_ids),
-            closed_by=episode.closed_by,
-            started_at=episode.started_at,
-            ended_at=episode.ended_at,
-            recorded_at=now,
-        )
+        _ADD,
+        {
+            "id": episode.id,
+            "tenant_id": episode.tenant_id,
+            "user_id": episode.user_id,
+            "agent_id": episode.agent_id,
+            "session_id": episode.session_id,
+            "run_id": episode.run_id,
+            "source": episode.source,
+            "goal": episode.goal,
+            "inputs": episode.inputs,
+            "session_key": session_key,
+            "first_seq": seqs[0],
+            "last_seq": seqs[1],
+            "outcome": episode.outcome.model_dump(mode="json"),
+            "outcome_status": str(episode.outcome.status),
+            "outcome_history": [_history_row(episode.outcome, now, accepted=True)],
+            "task_key": task_key[:500],
+            "body_digest": digest,
+            "recall_ids": list(recall_ids),
+            "closed_by": episode.closed_by,
+            "started_at": episode.started_at,
+            "ended_at": episode.ended_at,
+            "recorded_at": now,
+        },
     )
 
 
@@ -185,24 +200,16 @@ def earlier_of_task(conn: Connection, episode: Episode, task_key: str, limit: in
     """
     if not task_key:
         return ()
-    owner = (
-        episodes.c.agent_id == episode.agent_id
-        if episode.agent_id
-        else and_(episodes.c.user_id == episode.user_id, episodes.c.agent_id == "")
-    )
-    query = (
-        select(episodes)
-        .where(
-            episodes.c.tenant_id == episode.tenant_id,
-            owner,
-            episodes.c.task_key == task_key[:500],
-            episodes.c.id != episode.id,
-            episodes.c.purged_at.is_(None),
-        )
-        .order_by((episodes.c.outcome_status == str(episode.outcome.status)).asc(), episodes.c.ended_at.desc(), episodes.c.id)
-        .limit(limit)
-    )
-    rows = list(conn.execute(query))
+    owner = {"agent": episode.agent_id} if episode.agent_id else {"user": episode.user_id}
+    asked = {
+        "tenant": episode.tenant_id,
+        "task": task_key[:500],
+        "episode": episode.id,
+        "outcome": str(episode.outcome.status),
+        "most": limit,
+        **owner,
+    }
+    rows = list(conn.execute(_EARLIER_OF_AGENT if episode.agent_id else _EARLIER_OF_USER, asked))
     return tuple(from_row(row, sessions.turns_of(conn, row.tenant_id, row.session_key, row.first_seq, row.last_seq)) for row in rows)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from hindwise.errors import EpisodeConflict, NotFound
 from hindwise.ledger import episodes, reflections, sessions
@@ -18,6 +18,10 @@ from hindwise.model.reflection import Reflection, ReflectionStatus
 from hindwise.model.space import spaces_of
 from hindwise.model.turn import Turn
 from hindwise.text.task_key import task_key
+
+_OF_EPISODE = select(reflection_rows.c.id).where(reflection_rows.c.episode_id == bindparam("episode"))
+_EARLIER_RUNS = _OF_EPISODE.where(reflection_rows.c.run_number < bindparam("number")).order_by(reflection_rows.c.run_number)
+_NEWER_RUN = _OF_EPISODE.where(reflection_rows.c.run_number > bindparam("number")).limit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,11 +224,9 @@ def _queue(
 
 def earlier_runs(conn: Connection, episode_id: str, run_number: int) -> list[str]:
     """Ids of the earlier reflections of an episode: what they concluded is replaced."""
-    query = select(reflection_rows.c.id).where(reflection_rows.c.episode_id == episode_id, reflection_rows.c.run_number < run_number)
-    return list(conn.execute(query.order_by(reflection_rows.c.run_number)).scalars())
+    return list(conn.execute(_EARLIER_RUNS, {"episode": episode_id, "number": run_number}).scalars())
 
 
 def has_newer_run(conn: Connection, episode_id: str, run_number: int) -> bool:
     """Whether a later verdict started another reflection: then this one keeps nothing."""
-    query = select(reflection_rows.c.id).where(reflection_rows.c.episode_id == episode_id, reflection_rows.c.run_number > run_number)
-    return conn.execute(query.limit(1)).first() is not None
+    return conn.execute(_NEWER_RUN, {"episode": episode_id, "number": run_number}).first() is not None

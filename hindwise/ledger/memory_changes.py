@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from hindwise.index.document import document_of
 from hindwise.ledger.memories import JSON_WORDS, LIFECYCLE
@@ -13,7 +13,8 @@ from hindwise.model.memory import Evidence, Memory
 from hindwise.resolve.slots import duplicate_key, slot_key
 
 # With the values beside the statement, not in it: else SQLAlchemy builds and keys some forty parameters anew for every memory.
-_KEEP, _NOTE, _LINK = insert(memories), insert(memory_events), insert(memory_links)
+_KEEP, _NOTE, _LINK, _EVIDENCE = insert(memories), insert(memory_events), insert(memory_links), insert(evidence)
+_LAST_ORDINAL = select(func.coalesce(func.max(evidence.c.ordinal), -1)).where(evidence.c.memory_id == bindparam("memory"))
 
 
 def insert_memory(conn: Connection, space_no: int, memory: Memory, *, actor: str, why: str) -> None:
@@ -68,9 +69,9 @@ def add_evidence(conn: Connection, memory_id: str, items: Sequence[Evidence], re
     """Append evidence rows."""
     if not items:
         return
-    start = conn.execute(select(func.coalesce(func.max(evidence.c.ordinal), -1)).where(evidence.c.memory_id == memory_id)).scalar_one() + 1
+    start = conn.execute(_LAST_ORDINAL, {"memory": memory_id}).scalar_one() + 1
     conn.execute(
-        insert(evidence),
+        _EVIDENCE,
         [
             {
                 "memory_id": memory_id,

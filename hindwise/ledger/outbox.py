@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, or_, select, update
 
 from hindwise.ledger.engine import skip_locked, upsert
 from hindwise.ledger.schema import outbox, spaces
@@ -52,14 +52,12 @@ _DONE = delete(outbox).where(
 def _free_space(*, named: bool, skip: bool) -> Select[Any]:
     """The space with the oldest dirty row that nobody else leases. Built once: it is asked many times a second."""
     free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < bindparam("now"), spaces.c.leased_by == bindparam("holder"))
-    oldest = select(outbox.c.space_no, func.min(outbox.c.at).label("at")).group_by(outbox.c.space_no).subquery()
-    query = (
-        select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
-        .join(oldest, oldest.c.space_no == spaces.c.no)
-        .where(and_(free, spaces.c.no == bindparam("space")) if named else free)
-        .order_by(oldest.c.at)
-        .limit(1)
-    )
+    query = select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
+    if named:
+        query = query.where(and_(free, spaces.c.no == bindparam("space"), exists().where(outbox.c.space_no == spaces.c.no)))
+    else:
+        oldest = select(outbox.c.space_no, func.min(outbox.c.at).label("at")).group_by(outbox.c.space_no).subquery()
+        query = query.join(oldest, oldest.c.space_no == spaces.c.no).where(free).order_by(oldest.c.at).limit(1)
     return query.with_for_update(skip_locked=True, of=spaces) if skip else query
 
 

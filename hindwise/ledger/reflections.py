@@ -29,6 +29,12 @@ _RUNNING = (
     )
 )
 
+_EPOCHS = (
+    update(reflections)
+    .where(reflections.c.id == bindparam("reflection"))
+    .values(epochs=bindparam("noted", type_=reflections.c.epochs.type))
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -119,7 +125,7 @@ def set_running(conn: Connection, reflection_id: str, phase: str, now: datetime)
 def set_epochs(conn: Connection, reflection_id: str, epochs: Mapping[str, int]) -> None:
     """Note the epochs of the spaces at the first gathering; later steps fail with SpaceErased when they differ."""
     if not row_of(conn, reflection_id, lock=True).epochs:
-        conn.execute(update(reflections).where(reflections.c.id == reflection_id).values(epochs=dict(epochs)))
+        conn.execute(_EPOCHS, {"reflection": reflection_id, "noted": dict(epochs)})
 
 
 def set_dispatched(conn: Connection, reflection_id: str, now: datetime) -> None:

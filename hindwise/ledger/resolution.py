@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
@@ -21,6 +21,8 @@ from hindwise.model.memory import LIVE, SLOTTED, Draft, Memory, Status
 from hindwise.model.reflection import Decision
 from hindwise.resolve.decide import Plan, decide
 from hindwise.resolve.slots import duplicate_key, same_value, slot_key
+
+_KNOWN = select(memories.c.id).where(memories.c.id == bindparam("memory"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class Resolution:
         return self._carry_out(placement, plan, space_no, valid_from, {m.id: m for m in (*slot, *alike)})
 
     def _known(self, memory_id: str) -> str | None:
-        return self.conn.execute(select(memories.c.id).where(memories.c.id == memory_id)).scalar_one_or_none()
+        return self.conn.execute(_KNOWN, {"memory": memory_id}).scalar_one_or_none()
 
     def _carry_out(self, placement: Placement, plan: Plan, space_no: int, valid_from: datetime, known: Mapping[str, Memory]) -> Decision:
         draft = placement.draft

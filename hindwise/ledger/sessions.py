@@ -206,9 +206,7 @@ def record_run_turns(conn: Connection, tenant_id: str, episode_id: str, run_turn
     """Keep the turns of a whole episode; return their session key and how many they are."""
     key = RUN_KEY_PREFIX + episode_id
     if run_turns:
-        conn.execute(
-            insert(turns), [_row(tenant_id, key, seq, turn, turn.content_digest(), now) for seq, turn in enumerate(run_turns, start=1)]
-        )
+        conn.execute(_APPEND, [_row(tenant_id, key, seq, turn, turn.content_digest(), now) for seq, turn in enumerate(run_turns, start=1)])
     return key, len(run_turns)
 
 

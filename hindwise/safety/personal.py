@@ -6,8 +6,9 @@ what the tools answered about the user, and from "my name is …" / 「我叫…
 
 import json
 import re
+import weakref
 from collections.abc import Collection, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from hindwise.model.episode import Episode
@@ -144,11 +145,29 @@ def _is_chinese(text: str) -> bool:
     return bool(text) and all("\u4e00" <= c <= "\u9fff" for c in text)
 
 
+_remembered: dict[int, tuple[weakref.ref[Episode], frozenset[str]]] = {}
+"""By the address of the episode, as long as it lives: its drafts are judged one by one."""
+
+
+def _forget(address: int, gone: weakref.ref[Episode]) -> None:
+    if (entry := _remembered.get(address)) and entry[0] is gone:
+        _remembered.pop(address, None)
+
+
 def identities(episode: Episode) -> frozenset[str]:
     """Return what is known to name this episode's user and their things, to be given to `personal_data` as `names`.
 
     The user id, names and ids in the inputs, in tool arguments and answers, and names by which people introduce themselves.
     """
+    entry = _remembered.get(id(episode))
+    if entry is not None and entry[0]() is episode:
+        return entry[1]
+    found = _read_identities(episode)
+    _remembered[id(episode)] = (weakref.ref(episode, partial(_forget, id(episode))), found)
+    return found
+
+
+def _read_identities(episode: Episode) -> frozenset[str]:
     found: set[str] = set()
     if episode.user_id and not episode.user_id.startswith("~"):
         found.add(episode.user_id)
@@ -186,15 +205,21 @@ def _name_patterns(names: Collection[str]) -> Iterator[str]:
                     yield _LEFT + re.escape(part.lower()) + _RIGHT
 
 
+class _Signs(NamedTuple):
+    """What a text in small letters holds at least if it holds a name: the name as it is, or a word of it by itself."""
+
+    whole: tuple[tuple[str, str], ...]
+    words: dict[str, tuple[str, ...]]
+
+
 @lru_cache(maxsize=32)
-def _name_signs(names: frozenset[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Each name with what a text in small letters holds at least if it holds the name."""
-    return tuple((name, _signs_of(name)) for name in sorted(names))
-
-
-def _signs_of(name: str) -> tuple[str, ...]:
-    parts = [part for part in re.split(r"[^A-Za-z]+", name.lower()) if part] if name.isascii() else []
-    return (name.lower(), *([part for part in parts if len(part) > 1] or parts))
+def _name_signs(names: frozenset[str]) -> _Signs:
+    words: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        parts = _ASCII_WORD.findall(name.lower()) if name.isascii() else []
+        for part in [part for part in parts if len(part) > 1] or parts:
+            words[part] = (*words.get(part, ()), name)
+    return _Signs(tuple((name.lower(), name) for name in names), words)
 
 
 @lru_cache(maxsize=64)
@@ -207,12 +232,17 @@ def _names_pattern(names: frozenset[str]) -> re.Pattern[str] | None:
 def _find_names(text: str, names: frozenset[str]) -> Iterator[Span]:
     """Only names that the text may hold are compiled: an episode knows dozens, and compiling them costs more than all the searches."""
     small = text.lower()
-    odd = not text.isascii() and any(c in text for c in _ODD_LETTERS)
-    may = frozenset(name for name, signs in _name_signs(names) if odd or any(sign in small for sign in signs))
+    if not text.isascii() and any(c in text for c in _ODD_LETTERS):
+        may = names
+    else:
+        signs = _name_signs(names)
+        held = {name for word in signs.words.keys() & _ASCII_WORD.findall(small) for name in signs.words[word]}
+        may = frozenset(held.union(name for whole, name in signs.whole if whole in small))
     if may and (named := _names_pattern(may)):
         yield from (Span("name", m.start(), m.end(), m[0]) for m in named.finditer(text))
 
 
+_ASCII_WORD = re.compile(r"[A-Za-z]+")
 _ODD_LETTERS = "\u0130\u0131\u017f\u212a"
 """Letters that an expression without regard to case takes for i, s and k, though they are not their small forms."""
 

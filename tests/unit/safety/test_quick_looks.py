@@ -1,5 +1,6 @@
 """The quick looks that spare most texts the rules must never spare one that a rule would have caught."""
 
+import gc
 import json
 import re
 from pathlib import Path
@@ -8,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindwise.safety.masking import mask, mask_by_all_rules
-from hindwise.safety.personal import _PATTERNS, _name_patterns, find_personal
+from hindwise.safety.personal import _PATTERNS, _name_patterns, _remembered, find_personal, identities
+from tests.build import make_episode
 
 AIRLINE = Path(__file__).resolve().parents[3] / "examples" / "airline"
 
@@ -91,3 +93,15 @@ def test_a_quick_look_changes_nothing_in_real_runs() -> None:
     ]
     assert len(texts) > 100
     assert [mask(text) for text in texts] == [mask_by_all_rules(text) for text in texts]
+
+
+def test_who_an_episode_names_is_remembered_no_longer_than_the_episode() -> None:
+    episode = make_episode("run-1", user_id="mia_li_3668")
+    other = episode.model_copy(update={"user_id": "omar_davis_3817"})
+    assert sorted(identities(episode)) == ["mia_li_3668"]
+    assert sorted(identities(other)) == ["omar_davis_3817"]
+    assert identities(episode) is identities(episode)
+    before = len(_remembered)
+    del episode, other
+    gc.collect()
+    assert len(_remembered) <= before - 2
