@@ -4,7 +4,7 @@ One process at a time (a lease); what two of them did would still be the same wo
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import structlog
@@ -22,6 +22,7 @@ _YOUNG = timedelta(seconds=3)
 """Younger work is being dispatched by whoever accepted it."""
 _LOST_START = timedelta(minutes=2)
 """Dispatched this long ago and still without a start: told again, which changes nothing where the workflow exists."""
+_FIRST_REST, _LONGEST_REST = timedelta(seconds=10), timedelta(minutes=5)
 _LEASE_S = 10.0
 """Not longer: after a crash of its holder, this long nobody sweeps."""
 
@@ -31,6 +32,8 @@ class Sweeper:
     """Call `run` as a task; it ends when cancelled."""
 
     dispatch: Dispatch
+    _rests: dict[str, tuple[datetime, timedelta]] = field(default_factory=dict)
+    """Session handle -> until when it is left alone, and for how long that is: one that no worker can take must not hold up the others."""
 
     async def run(self) -> None:
         """Sweep at the interval of the settings, for ever."""
@@ -68,11 +71,18 @@ class Sweeper:
         return told
 
     async def _sessions(self, now: datetime) -> int:
-        unseen = await self.dispatch.engine.ledger.read(lambda conn: sessions.unseen(conn, now - _YOUNG, _BATCH))
+        batch = _BATCH + len(self._rests)
+        unseen = await self.dispatch.engine.ledger.read(lambda conn: sessions.unseen(conn, now - _YOUNG, batch))
+        self._rests = {session.handle: self._rests[session.handle] for session in unseen if session.handle in self._rests}
         told = 0
         for session in unseen:
+            until, length = self._rests.get(session.handle, (now, _FIRST_REST / 2))
+            if until > now:
+                continue
             if not await self.dispatch.turn_range(session, session.seen_seq + 1, session.last_seq):
-                break
+                length = min(length * 2, _LONGEST_REST)
+                self._rests[session.handle] = (now + length, length)
+                break  # the next would most likely wait for the same outage
             told += 1
         return told
 

@@ -1,14 +1,19 @@
 """Turns, completion, context and checkpoints over HTTP."""
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api.errors import WorkflowsUnavailable
+from api.sweeper import Sweeper
 from api.turns import Message, is_small
 from hindwise.ledger import sessions
+from hindwise.ledger.sessions import session_handle
 from tests.api.front import TURN, Front, WritingStarter, open_front, turns_body
+from workflows.contracts import SessionInput, TurnsRecorded
 
 
 async def test_turns_are_kept_and_told_to_the_sessions_workflow(front: Front) -> None:
@@ -80,8 +85,6 @@ async def test_a_session_belongs_to_the_first_who_used_it(front: Front) -> None:
 
 
 async def test_turns_are_accepted_as_queued_while_temporal_is_down_and_follow_with_the_sweep(tmp_path: Path) -> None:
-    from api.sweeper import Sweeper
-
     starter = WritingStarter(down=True)
     async with open_front(tmp_path, starter=starter) as front:
         answer = await front.post("/v1/sessions/s1/turns", turns_body())
@@ -98,6 +101,34 @@ async def test_turns_are_accepted_as_queued_while_temporal_is_down_and_follow_wi
         assert [(t.first_seq, t.last_seq) for _, t in starter.turns] == [(1, 1)]
         front.engine.clock.advance(seconds=10)  # type: ignore[attr-defined]
         assert await sweeper.sweep() == 0
+
+
+async def test_a_session_that_no_worker_can_take_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    starter = RefusingStarter(down=True)
+    async with open_front(tmp_path, starter=starter) as front:
+        for name in ("broken", "s2", "s3"):
+            await front.post(f"/v1/sessions/{name}/turns", turns_body())
+            front.engine.clock.advance(seconds=1)  # type: ignore[attr-defined]
+        starter.down, starter.refused = False, session_handle(front.engine.secret, "default", "broken")
+        sweeper = Sweeper(front.services.dispatch)
+        front.engine.clock.advance(seconds=10)  # type: ignore[attr-defined]
+        assert [await sweeper.sweep() for _ in range(2)] == [0, 2]
+        starter.refused = ""
+        assert await sweeper.sweep() == 0
+        front.engine.clock.advance(seconds=10)  # type: ignore[attr-defined]
+        assert await sweeper.sweep() == 1
+
+
+@dataclass
+class RefusingStarter(WritingStarter):
+    """Takes everything but the turns of one session, as where its workflow cannot be replayed."""
+
+    refused: str = ""
+
+    async def send_turns(self, session: SessionInput, turns: TurnsRecorded) -> None:
+        if session.handle == self.refused:
+            raise WorkflowsUnavailable("no worker acknowledges turns at present", retry_after_s=5)
+        await super().send_turns(session, turns)
 
 
 async def test_complete_ends_the_task_once_and_another_verdict_is_a_later_one(front: Front) -> None:
