@@ -16,6 +16,8 @@ _LOCK_TIMEOUT_S = 10.0
 """How long a question waits for another one about the same space."""
 
 _AT_ONCE_S = 0.1
+_SOON_LOADED = 1_000
+"""Documents that are read and inverted within some ten milliseconds."""
 
 
 class _Entry:
@@ -41,7 +43,7 @@ class SpaceCache:
     def image(self, connection: sqlite3.Connection, space: str, *, at_once: bool = False) -> Iterator[SpaceImage | None]:
         """Give the space's image as it stands in the file now, for the time of the block; None for an unknown space.
 
-        Raises IndexUnavailable when other questions about the same space do not end; at_once: also where it must be loaded first.
+        Raises IndexUnavailable when other questions about the same space do not end; at_once: also where much must be loaded first.
         """
         found = connection.execute(schema.SELECT_SPACE, (space,)).fetchone()
         if found is None:
@@ -52,7 +54,7 @@ class SpaceCache:
         if not entry.lock.acquire(timeout=_AT_ONCE_S if at_once else _LOCK_TIMEOUT_S):
             raise IndexUnavailable("the index is busy with other questions about the same space")
         try:
-            if at_once and entry.changes < 0:
+            if at_once and entry.changes < 0 and int(found[1]) > _SOON_LOADED:
                 raise IndexUnavailable("the space is not in memory yet")
             fresh = self._refresh(connection, space, space_no, entry, changes=int(found[2]))
             yield entry.image if fresh else None
