@@ -7,7 +7,7 @@ from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin, Turn
 from hindwise.reflect.task import Task, task_of
-from hindwise.reflect.transcript import BRIEF_MARKER, Language, Step, is_thought, language_of_episode, steps_of, without_briefs
+from hindwise.reflect.transcript import Language, Step, holds_brief, is_thought, language_of_episode, steps_of, without_briefs
 from hindwise.reflect.wording import chain, ended_word, say, status_word, whole
 from hindwise.safety.origin import trust_of
 from hindwise.safety.personal import identities, scrub, without_personal
@@ -78,7 +78,7 @@ def task_key(episode: Episode) -> str:
 
 def quote(turn: Turn, wanted: str = "") -> str:
     """Return a piece of the turn as evidence: the line with `wanted`, else its beginning; at most 200 characters, word for word."""
-    text = without_briefs(turn.content) if BRIEF_MARKER in turn.content else turn.text()
+    text = without_briefs(turn.content) if holds_brief(turn.content) else turn.text()
     start = max(0, text.find(wanted)) if wanted else 0
     end = text.find("\n", start)
     return text[start : end if end > start else len(text)][:MAX_QUOTE_CHARS].strip()

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from hindwise.model.episode import Episode
 from hindwise.model.turn import Turn
 from hindwise.text.language import language_of
-from hindwise.text.task_key import BRIEF_MARKER, without_briefs
+from hindwise.text.task_key import BRIEF_MARKER, holds_brief, without_briefs
 
 __all__ = [
     "BRIEF_MARKER",
@@ -21,6 +21,7 @@ __all__ = [
     "call_names",
     "changes_state",
     "error_of",
+    "holds_brief",
     "is_thought",
     "language_of_episode",
     "steps_of",

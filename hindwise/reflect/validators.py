@@ -13,7 +13,7 @@ from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft, Evidence, Kind
 from hindwise.model.reflection import Answer, Complaint, Rejected
 from hindwise.model.turn import Turn
-from hindwise.reflect.transcript import BRIEF_MARKER, language_of_episode, without_briefs
+from hindwise.reflect.transcript import holds_brief, language_of_episode, without_briefs
 from hindwise.reflect.verdict import verdict_of
 from hindwise.safety.masking import mask
 from hindwise.safety.origin import looks_injected, may_become
@@ -93,7 +93,7 @@ def not_from_a_brief(episode: Episode, draft: Draft) -> str | None:
     for place in draft.evidence:
         for turn in _turns_of(episode, place):
             if (
-                BRIEF_MARKER in turn.content
+                holds_brief(turn.content)
                 and place.quote
                 and fold(place.quote) not in fold(without_briefs(turn.content) + turn.text()[len(turn.content) :])
             ):

@@ -8,8 +8,15 @@ from hindwise.text.generalise import generalise
 BRIEF_MARKER = "[hindwise brief"
 """Stands in the guide sentence of every brief. What follows it was told by us and is never learned from again."""
 
+_MARKER = re.compile(re.escape(BRIEF_MARKER), re.IGNORECASE)
 _BRIEF_END = re.compile(r"\[/hindwise brief\]|\n[ \t]*\n(?![ \t]*(?:\[|-|•|\d+\.|【))")
 """A brief ends at its end mark, or at an empty line that no heading or list item follows."""
+
+_TOLD_LINE = re.compile(
+    r"(?im)^.*(?:\bseen \d{1,2} [a-z]{3} \d{4}(?: in \d+ tasks)?; (?:this user's own|shared by this agent's users|from a (?:tool|web page))"
+    r"|记于\d{4}年\d{1,2}月\d{1,2}日(?:，\d+次任务)?；(?:用户自己的|智能体共享|来自(?:工具|网页)))[)）][ \t]*(?:\n|$)"
+)
+"""A line of a brief by its closing words: a single line is pasted without the guide sentence."""
 
 _SIMULATOR_MARK = re.compile(r"\s*###\w+###\s*")
 
@@ -21,12 +28,18 @@ MAX_KEY_CHARS = 500
 
 def without_briefs(text: str) -> str:
     """Return `text` without the spans that an injected brief takes, and without a simulator's end mark."""
-    while BRIEF_MARKER in text:
-        marker = text.index(BRIEF_MARKER)
-        start = text.rfind("\n", 0, marker) + 1
-        end = _BRIEF_END.search(text, marker)
+    while marker := _MARKER.search(text):
+        start = text.rfind("\n", 0, marker.start()) + 1
+        end = _BRIEF_END.search(text, marker.start())
         text = text[:start] + (text[end.end() :] if end else "")
+    if "; " in text or "；" in text:
+        text = _TOLD_LINE.sub("", text)
     return _SIMULATOR_MARK.sub(" ", text).strip() if "###" in text else text.strip()
+
+
+def holds_brief(text: str) -> bool:
+    """Whether some of `text` was told by us."""
+    return _MARKER.search(text) is not None or _TOLD_LINE.search(text) is not None
 
 
 def task_key(goal: str, said: Iterable[str]) -> str:

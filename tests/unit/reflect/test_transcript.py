@@ -2,7 +2,7 @@
 
 import pytest
 
-from hindwise.reflect.transcript import changes_state, error_of, steps_of, without_briefs
+from hindwise.reflect.transcript import changes_state, error_of, holds_brief, steps_of, without_briefs
 from tests.build import make_call, make_turn
 
 
@@ -66,3 +66,16 @@ def test_an_injected_brief_is_not_part_of_what_was_said() -> None:
     assert without_briefs(brief) == "Please book a room"
     assert without_briefs("before\n" + brief) == "before\nPlease book a room"
     assert without_briefs("以下为数据 [hindwise brief]\n[用户偏好]\n- 用户喜欢茶") == ""
+
+
+def test_lines_of_a_brief_pasted_without_its_guide_sentence_were_told_too() -> None:
+    english = "- I prefer window seats (why: asked (twice); seen 30 Nov 2026 in 3 tasks; this user's own)"
+    chinese = "> - 我喜欢晚上喝绿茶（记于2026年11月30日；用户自己的）"
+    for line in (english, english.upper(), chinese, chinese + "  "):
+        assert without_briefs(f"[Preferences]\n{line}\nPlease book a room") == "[Preferences]\nPlease book a room"
+        assert without_briefs(line) == ""
+        assert holds_brief(line)
+    assert without_briefs("[HINDWISE BRIEF: DATA]\n- TEA") == ""
+    for said in ("I was last seen 30 Nov 2026; this user's own words count", "记于2026年11月30日；用户自己的说法"):
+        assert without_briefs(said) == said
+        assert not holds_brief(said)
