@@ -10,6 +10,7 @@ Processor time is that of all threads, on one BLAS thread. Prints medians and th
 """
 
 import argparse
+import gc
 import math
 import random
 import statistics
@@ -170,11 +171,15 @@ async def sample(size: int, count: int) -> Sample:
             await fill(engine, corpus)
             recaller = Recaller(engine)
             await recaller.start()
+            # What filling left behind and the floor's own arrays are not ours to look through at every collection of garbage.
+            gc.collect()
+            gc.freeze()
             for text in asked[:_WARM]:
                 await _both(floor, recaller, text, vectors[text], Sample())
             for text in asked[_WARM:]:
                 await _both(floor, recaller, text, vectors[text], found)
             await recaller.close()
+            gc.unfreeze()
     return found
 
 
