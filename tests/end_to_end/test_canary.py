@@ -184,7 +184,7 @@ def finds(raw: bytes) -> list[bytes]:
         json.dumps({"x": ZH}).encode(),
         b"xx" + base64.b64encode(f"a {WORD} b".encode()),
         base64.urlsafe_b64encode(f"{ZH}{ZH}{ZH}".encode()),
-        b"\x00head" + gzip.compress(f"long {WORD} text".encode()) + b"tail",
+        b"\x00head" + gzip.compress(f"long {WORD} text".encode(), mtime=0) + b"tail",
         base64.b64encode(zlib.compress(f"{ZH} {WORD}".encode())),
     ],
 )
