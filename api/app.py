@@ -164,7 +164,7 @@ def _describe(method: str, operation: dict[str, Any]) -> None:
         responses["422"] = {"description": "A value is not usable", "content": problem}
     if "x-scope" not in operation:
         return
-    operation.pop("x-raw-body", None)
+    named = operation.pop("x-raw-body", False)
     operation["description"] = f"{operation.get('description', '')}\n\nNeeds a key with the scope `{operation['x-scope']}`.".strip()
     responses["default"] = {"description": "A problem", "content": problem}
     if method == "post":
@@ -173,7 +173,9 @@ def _describe(method: str, operation: dict[str, Any]) -> None:
                 "name": "Idempotency-Key",
                 "in": "header",
                 "required": False,
-                "description": "Sent again with the same body, the first answer is given again; with another body, 422.",
+                "description": "Names a run that brings no id of its own; never refused."
+                if named
+                else "Sent again with the same body, the first answer is given again; with another body, 422.",
                 "schema": {"type": "string", "maxLength": 255},
             }
         )

@@ -57,7 +57,8 @@ class Door(APIRoute):
             if takes_json and not raw_body:
                 await _read_json(request, body)
             key = request.headers.get("idempotency-key", "").strip()
-            if not key:
+            # A hook's runs have ids, and a refusal would fail the sender's run: there the key only names a run that brings none.
+            if not key or raw_body:
                 return await inner(request)
             return await _once(services, caller, request, body, key, inner, keep_answer=scope != "read")
 
