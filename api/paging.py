@@ -11,7 +11,6 @@ from hindwise.errors import InvalidInput
 
 R = TypeVar("R")
 
-MAX_LIMIT = 200
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 _MAX_SKIP = 100_000

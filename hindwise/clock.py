@@ -18,10 +18,3 @@ class SystemClock:
     def now(self) -> datetime:
         """Return the present instant, aware, in UTC."""
         return datetime.now(UTC)
-
-
-def to_wire(moment: datetime) -> str:
-    """Return RFC 3339 in UTC with a Z. Raises ValueError for a naive datetime."""
-    if moment.tzinfo is None:
-        raise ValueError("a time without zone: give it one, e.g. 2026-05-01T09:00:00Z")
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

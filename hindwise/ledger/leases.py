@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, delete, or_, update
+from sqlalchemy import Connection, or_, update
 
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import leases
@@ -15,8 +15,3 @@ def take(conn: Connection, name: str, holder: str, now: datetime, seconds: float
     free = or_(leases.c.until < now, leases.c.held_by == holder)
     done = conn.execute(update(leases).where(leases.c.name == name, free).values(held_by=holder, until=until))
     return bool(done.rowcount)
-
-
-def release(conn: Connection, name: str, holder: str) -> None:
-    """Give a lease back."""
-    conn.execute(delete(leases).where(leases.c.name == name, leases.c.held_by == holder))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, or_, select
+from sqlalchemy import Connection, Row, bindparam, or_, select
 
 from hindwise.errors import NotFound
 from hindwise.ledger.schema import episodes, evidence, memories, memory_events, memory_links
@@ -139,23 +139,6 @@ def superseded_by(conn: Connection, memory_id: str) -> list[tuple[Memory, int]]:
     return [(from_row(row), row.space_no) for row in conn.execute(select(memories).where(memories.c.superseded_by == memory_id))]
 
 
-def standing(conn: Connection, space_nos: Sequence[int], limit: int = 50) -> list[Row[Any]]:
-    """Return standing items: live instructions, pinned ones, and preferences without a narrower scope; most important first."""
-    always = or_(memories.c.kind == "instruction", memories.c.pinned, (memories.c.kind == "preference") & (memories.c.scope == ""))
-    query = (
-        select(memories)
-        .where(
-            memories.c.space_no.in_(list(space_nos)),
-            memories.c.status.in_(_LIVE),
-            always,
-            or_(memories.c.head, memories.c.slot_key.is_(None)),
-        )
-        .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
-        .limit(limit)
-    )
-    return list(conn.execute(query))
-
-
 def newest_live(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Row[Any]]:
     """Return live rows, newest first: what a degraded recall works on."""
     query = (
@@ -201,11 +184,3 @@ def links_of(conn: Connection, memory_id: str, limit: int = 200) -> list[Row[Any
     """Return links from and to a memory."""
     either = or_(memory_links.c.from_id == memory_id, memory_links.c.to_id == memory_id)
     return list(conn.execute(select(memory_links).where(either).order_by(memory_links.c.at).limit(limit)))
-
-
-def count_by_kind(conn: Connection, tenant_id: str, space_names: Sequence[str] | None = None) -> dict[str, int]:
-    """How many live memories there are of each kind."""
-    query = select(memories.c.kind, func.count()).where(memories.c.tenant_id == tenant_id, memories.c.status.in_(_LIVE))
-    if space_names is not None:
-        query = query.where(memories.c.space.in_(list(space_names)))
-    return {kind: int(number) for kind, number in conn.execute(query.group_by(memories.c.kind))}

@@ -81,12 +81,6 @@ def dirty(conn: Connection, space_no: int, limit: int) -> list[tuple[str, int]]:
     return [(row.memory_id, row.mark) for row in conn.execute(_DIRTY, {"space": space_no, "most": limit})]
 
 
-def newest_dirty(conn: Connection, space_nos: Sequence[int], limit: int = 200) -> list[str]:
-    """Return ids of the newest dirty memories of the spaces: what recall reads past the index."""
-    query = select(outbox.c.memory_id).where(outbox.c.space_no.in_(list(space_nos))).order_by(outbox.c.at.desc()).limit(limit)
-    return list(conn.execute(query).scalars())
-
-
 def done(conn: Connection, space_no: int, taken: Sequence[tuple[str, int]]) -> None:
     """Remove what was applied; a row that was marked again meanwhile stays."""
     if taken:

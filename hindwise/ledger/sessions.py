@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, and_, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, insert, select, update
 
 from hindwise.errors import NotFound, SessionOwner, TurnConflict
 from hindwise.ledger.engine import insert_new
@@ -268,9 +268,3 @@ def unseen(conn: Connection, older_than: datetime, limit: int) -> list[SessionRo
     behind = and_(sessions.c.seen_seq < sessions.c.last_seq, sessions.c.last_turn_at < older_than)
     query = select(*_COLUMNS).where(behind).order_by(sessions.c.last_turn_at).limit(limit)
     return [SessionRow(*row) for row in conn.execute(query)]
-
-
-def count_by_state(conn: Connection, tenant_id: str) -> dict[str, int]:
-    """How many sessions are open and closed."""
-    query = select(sessions.c.state, func.count()).where(sessions.c.tenant_id == tenant_id).group_by(sessions.c.state)
-    return {state: int(number) for state, number in conn.execute(query)}
