@@ -23,7 +23,8 @@ from hindwise.reflect.base import Known
 from hindwise.reflect.findings import task_key
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.reflect.validators import ground
-from hindwise.safety.personal import identities, personal_data
+from hindwise.safety.identities import identities
+from hindwise.safety.personal import personal_data
 
 _ORIGIN = {"user": Origin.USER, "assistant": Origin.AGENT, "tool": Origin.TOOL}
 _BEGIN = datetime(2026, 1, 5, 9, tzinfo=UTC)

@@ -15,9 +15,10 @@ from hindwise.model.reflection import Answer, Complaint, Rejected
 from hindwise.model.turn import Turn
 from hindwise.reflect.transcript import holds_brief, language_of_episode, without_briefs
 from hindwise.reflect.verdict import verdict_of
+from hindwise.safety.identities import identities
 from hindwise.safety.masking import mask
 from hindwise.safety.origin import looks_injected, may_become
-from hindwise.safety.personal import identities, personal_data
+from hindwise.safety.personal import personal_data
 from hindwise.text.language import language_of
 
 MAX_LESSONS = 3

@@ -1,17 +1,13 @@
 """What may not stand in a lesson that others read: names, addresses, numbers that lead to one person, one order, one account.
 
-Names cannot be told from words by their look. They come from the episode itself: `identities` reads them from the user id, from
-what the tools answered about the user, and from "my name is …" / 「我叫…」.
+Names cannot be told from words by their look. They come from the episode itself: see `identities`.
 """
 
-import json
 import re
-import weakref
 from collections.abc import Collection, Iterator
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
-from hindwise.model.episode import Episode
 from hindwise.safety.masking import is_card, is_chinese_id
 
 
@@ -32,6 +28,10 @@ _CODE_AFTER_ITS_NAME = re.compile(
     r"(?:,? (?:with|under|and|the|ID|IDs|id|ids"
     r"|code|codes|number|numbers|is|are)){0,4}:? ([A-Z0-9]{5,8})" + _RIGHT
 )
+_TITLED = re.compile(
+    r"(?<![A-Za-z])(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.? [A-Z][a-z'’-]{1,20}(?: [A-Z][a-z'’-]{1,20})?(?![a-z])"
+    r"|(?<![A-Za-z])(?:Miss|Professor|Aunt|Uncle) [A-Z][a-z'’-]{1,20}(?![a-z])"
+)
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("email", _EMAIL),
     ("card", re.compile(r"(?<![A-Za-z0-9_.-])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}" + _RIGHT)),
@@ -50,30 +50,20 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     ("address", re.compile(r"[\u4e00-\u9fff]{2,8}(?:路|街|大道|巷|弄|胡同)\d{1,5}号?")),
     ("code", re.compile(_LEFT + r"(?=[a-z_]{0,40}\d)[a-z]{1,20}(?:_[a-z]{1,20}){0,4}_\d{3,12}" + _RIGHT)),
-    ("code", re.compile(_LEFT + r"(?=[A-Z0-9]{0,11}\d)(?=[0-9]{0,11}[A-Z])[A-Z0-9]{5,12}" + _RIGHT)),
+    ("code", re.compile(_LEFT + r"(?=[A-Z0-9]{0,33}\d)(?=[0-9]{0,33}[A-Z])[A-Z0-9]{5,34}" + _RIGHT)),
     ("code", _CODE_AFTER_ITS_NAME),
     ("code", re.compile(_LEFT + r"[A-Za-z]{1,8}[-#]\d{3,12}" + _RIGHT)),
+    ("code", re.compile(_LEFT + r"[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){3,7}(?: [A-Z0-9]{1,4})?" + _RIGHT)),  # an IBAN as it is printed
+    ("name", _TITLED),
     ("number", re.compile(r"(?<![A-Za-z0-9_.,])#?\d{6,20}(?![A-Za-z0-9_.]\d|\d)")),
 )
 _DIGIT = re.compile(r"\d")
-_WITHOUT_DIGIT = (("email", _EMAIL), ("code", _CODE_AFTER_ITS_NAME))
+_WITHOUT_DIGIT = (("email", _EMAIL), ("code", _CODE_AFTER_ITS_NAME), ("name", _TITLED))
 """What can match a text that has no digit."""
 _KNOWN_CODES = re.compile(
     r"(?:HTTP|UTF|ISO|SHA|IPV|RFC|GPT|ERR|CVE|MD|E|OAUTH|BASE|UUID|INT|FLOAT|PYTHON|ORA)-?\d+|(?:gpt|claude|utf|sha|iso|rfc|cve|http|python|int|float)[-_]\d+"
 )
 """Codes of standards, errors and versions: they name no person, and a lesson without them says nothing."""
-
-_HELLO = re.compile(
-    r"(?:[Mm]y (?:full )?name is|[Ii]'m|[Ii] am|[Tt]his is|[Cc]all me)\s+((?:[A-Z][a-zé'-]{1,20})(?:\s[A-Z][a-zé'-]{1,20}){0,2})"
-    r"|(?:我叫|我的名字是|我名叫|本人姓名|叫我)([\u4e00-\u9fff]{2,4})"
-)
-_PERSON_KEYS = re.compile(
-    r"(?i)(?:first|last|full|given|family|middle|user|customer|contact|passenger|employee|guest|owner)_?name$|(?:客户|员工|用户)?姓名$|联系人$|收货人$"
-)
-_ID_KEYS = re.compile(
-    r"(?i)(?:.*_)?(?:id|ids|number|no|code|email|phone|mobile|address1?|address2|zip|dob|account|iban|reservations?|payment_methods)$"
-    r"|编号|工号|单号|电话|手机|邮箱|地址|账号|卡号"
-)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -96,101 +86,11 @@ _ALSO_WORDS = _words(
 """Names that are words too: they name a person only when capitalised."""
 
 
-def _looks_like_id(text: str) -> bool:
-    return any(c.isdigit() for c in text) or (text.isupper() and len(text) >= 5) or "@" in text
-
-
-MAX_DEPTH = 40
-"""Deeper JSON is no record about a person."""
-
-
-@lru_cache(maxsize=1024)
-def _names_an_id(key: str) -> bool:
-    return _ID_KEYS.match(key) is not None
-
-
-@lru_cache(maxsize=1024)
-def _names_a_person(key: str) -> bool:
-    return _PERSON_KEYS.match(key) is not None
-
-
-def _from_json(value: Any, key: str = "", depth: int = 0) -> Iterator[str]:
-    """Names and ids in a tool's arguments or answer, told by the key they stand under; lists inherit the key."""
-    if depth > MAX_DEPTH:
-        return
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if _names_an_id(key) and _looks_like_id(str(name)):
-                yield str(name)
-            yield from _from_json(inner, str(name), depth + 1)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _from_json(inner, key, depth + 1)
-    elif isinstance(value, str) and (_is_name(key, value) or (_names_an_id(key) and 3 <= len(value) <= 60 and _looks_like_id(value))):
-        yield value
-
-
-def _is_name(key: str, value: str) -> bool:
-    if not 2 <= len(value) <= 40:
-        return False
-    plain = key.lower() == "name"
-    if not (plain or _names_a_person(key)) or any(c.isdigit() for c in value):
-        return False
-    if plain:  # of a person or of a thing: only two or three capitalised words, or a short Chinese name, are taken
-        return re.fullmatch(r"[A-Z][a-z'-]+(?: [A-Z][a-z'-]+){1,2}", value) is not None
-    return value[:1].isupper() or _is_chinese(value)
-
-
-def _is_chinese(text: str) -> bool:
-    return bool(text) and all("\u4e00" <= c <= "\u9fff" for c in text)
-
-
-_remembered: dict[int, tuple[weakref.ref[Episode], frozenset[str]]] = {}
-"""By the address of the episode, as long as it lives: its drafts are judged one by one."""
-
-
-def _forget(address: int, gone: weakref.ref[Episode]) -> None:
-    if (entry := _remembered.get(address)) and entry[0] is gone:
-        _remembered.pop(address, None)
-
-
-def identities(episode: Episode) -> frozenset[str]:
-    """Return what is known to name this episode's user and their things, to be given to `personal_data` as `names`.
-
-    The user id, names and ids in the inputs, in tool arguments and answers, and names by which people introduce themselves.
-    """
-    entry = _remembered.get(id(episode))
-    if entry is not None and entry[0]() is episode:
-        return entry[1]
-    found = _read_identities(episode)
-    _remembered[id(episode)] = (weakref.ref(episode, partial(_forget, id(episode))), found)
-    return found
-
-
-def _read_identities(episode: Episode) -> frozenset[str]:
-    found: set[str] = set()
-    if episode.user_id and not episode.user_id.startswith("~"):
-        found.add(episode.user_id)
-    found.update(_from_json(dict(episode.inputs)))
-    for turn in episode.turns:
-        for call in turn.tool_calls:
-            if not isinstance(call.arguments, str):
-                found.update(_from_json(call.arguments))
-        if turn.role == "tool" and turn.content[:1] in "{[":
-            try:
-                found.update(_from_json(json.loads(turn.content)))
-            except (ValueError, RecursionError):
-                continue  # not JSON after all: nothing to read by key
-        elif turn.role == "user":
-            found.update(name for match in _HELLO.finditer(turn.content) for name in match.groups() if name)
-    return frozenset(found)
-
-
 def _name_patterns(names: Collection[str]) -> Iterator[str]:
     """Regular expressions for each name: whole ids as they are, words of a name only when capitalised, Chinese names anywhere."""
     for name in names:
         if not name.isascii():
-            yield re.escape(name)
+            yield from _foreign_patterns(name)
             continue
         parts = [p for p in re.split(r"[^A-Za-z]+", name) if p]
         if any(c.isdigit() for c in name) or "@" in name or (len(parts) > 1 and "_" in name) or name.isupper():
@@ -212,6 +112,19 @@ class _Signs(NamedTuple):
     words: dict[str, tuple[str, ...]]
 
 
+def _foreign_patterns(name: str) -> Iterator[str]:
+    """Chinese names anywhere; of names in other Latin letters the words, too."""
+    yield re.escape(name)
+    for part in _foreign_parts(name):
+        yield _LEFT + re.escape(part[:1].upper() + part[1:]) + _RIGHT
+        if part.lower() not in _ALSO_WORDS:
+            yield _LEFT + re.escape(part.lower()) + _RIGHT
+
+
+def _foreign_parts(name: str) -> list[str]:
+    return [part for part in re.split(r"[^A-Za-z\u00c0-\u024f'’]+", name) if len(part) >= 3]
+
+
 @lru_cache(maxsize=32)
 def _name_signs(names: frozenset[str]) -> _Signs:
     words: dict[str, tuple[str, ...]] = {}
@@ -219,7 +132,8 @@ def _name_signs(names: frozenset[str]) -> _Signs:
         parts = _ASCII_WORD.findall(name.lower()) if name.isascii() else []
         for part in [part for part in parts if len(part) > 1] or parts:
             words[part] = (*words.get(part, ()), name)
-    return _Signs(tuple((name.lower(), name) for name in names), words)
+    foreign = ((part.lower(), name) for name in names if not name.isascii() for part in _foreign_parts(name))
+    return _Signs((*((name.lower(), name) for name in names), *foreign), words)
 
 
 @lru_cache(maxsize=64)

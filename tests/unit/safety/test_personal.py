@@ -2,7 +2,8 @@
 
 import pytest
 
-from hindwise.safety.personal import identities, personal_data, scrub
+from hindwise.safety.identities import identities
+from hindwise.safety.personal import personal_data, scrub
 from tests.build import make_call, make_episode, make_turn
 
 NAMES = ["mia_li_3668", "王小明"]
@@ -60,6 +61,51 @@ def test_who_it_is_about_is_read_from_the_episode() -> None:
     names = identities(make_episode(turns=turns, user_id="mia_li_3668"))
     assert {"mia_li_3668", "Ana Petrova", "李雷", "AQLBTL", "Sofia", "Kim"} <= names
     assert "economy" not in names
+
+
+@pytest.mark.parametrize(
+    ("said", "shared"),
+    [
+        ("Hi, I'm Wilma Krath-Boone", "Refund the order of Boone"),
+        ("my name is jöhanna o'dwyer and I want a seat", "Jöhanna asked for a seat"),
+        ("my name is hugo zeb, please help", "ask Zeb first"),
+        ("my husband Grzegorz needs a vegan meal", "grzegorz has no booking"),
+        ("Passenger: Nils Holm", "Holm must confirm"),
+        ("我叫李雷想退票", "先核实李雷的身份"),
+        ("我是欧阳梓涵，请退款", "没有核实欧阳梓涵"),
+        ("收货人:司马青鸾,地址不变", "客户司马青鸾很生气"),
+        ("王翠花是我妈妈", "王翠花的改签失败"),
+    ],
+)
+def test_who_is_introduced_in_plain_words_stays_out_of_what_is_shared(said: str, shared: str) -> None:
+    assert personal_data(shared, names=identities(make_episode(turns=(make_turn(said),))))
+
+
+def test_whoever_stands_under_a_persons_key_stays_out_of_what_is_shared() -> None:
+    called = {"passengers": ["grzegorz"], "乘客": "王翠花", "name": "司马青鸾", "recipient": "Mbeki Tshaba"}
+    turns = (make_turn("", role="assistant", tool_calls=(make_call("book", **called),)),)
+    names = identities(make_episode(turns=turns))
+    for shared in ("grzegorz has no booking", "Grzegorz", "王翠花没有权限", "客户司马青鸾", "Tshaba should confirm"):
+        assert personal_data(shared, names=names), shared
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["DE89370400440532013000", "DE89 3704 0044 0532 0130 00", "1Z999AA10123456784", "tell Aunt Philomena", "Dr. Quimby"],
+)
+def test_accounts_parcels_and_titled_people_are_found_without_being_known(text: str) -> None:
+    assert personal_data(text)
+
+
+def test_introductions_take_no_ordinary_words() -> None:
+    for said in (
+        "i am looking for a flight",
+        "My name is not on the list",
+        "my husband needs a seat",
+        "我是金卡会员，想退票",
+        "联系人有误",
+    ):
+        assert identities(make_episode(turns=(make_turn(said),), user_id="user-1")) == {"user-1"}, said
 
 
 def test_a_plain_user_id_names_nobody() -> None:

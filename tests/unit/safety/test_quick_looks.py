@@ -8,8 +8,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hindwise.safety.identities import _remembered, identities
 from hindwise.safety.masking import mask, mask_by_all_rules
-from hindwise.safety.personal import _PATTERNS, _name_patterns, _remembered, find_personal, identities
+from hindwise.safety.personal import _PATTERNS, _name_patterns, find_personal
 from tests.build import make_episode
 
 AIRLINE = Path(__file__).resolve().parents[3] / "examples" / "airline"

@@ -1,0 +1,124 @@
+"""Who an episode is about: names and ids of its user and of those that were served, as far as the episode itself tells them.
+
+From the user id, from inputs, tool arguments and answers by the key they stand under, and from "my name is …" / 「我叫…」.
+"""
+
+import json
+import re
+import weakref
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from typing import Any
+
+from hindwise.model.episode import Episode
+from hindwise.safety.introductions import introduced, is_chinese_name
+
+_PERSON_KEYS = re.compile(
+    r"(?i)(?:first|last|full|given|family|middle|user|customer|contact|passenger|employee|guest|owner)_?name$|(?:客户|员工|用户)?姓名$|联系人$|收货人$"
+)
+_ROLE_KEYS = re.compile(
+    r"(?i)(?:passenger|recipient|guest|patient|payee|travell?er|attendee|beneficiary|card_?holder)s?$|(?:乘客|旅客|收件人|入住人|持卡人|患者)$"
+)
+"""Under these stands a person, however it is written; a name in small letters is one too."""
+_ROLE_NAME = re.compile(r"[A-Za-z\u00c0-\u024f'’-]{2,30}(?: [A-Za-z\u00c0-\u024f'’-]{1,30}){0,3}|[\u4e00-\u9fff]{2,5}")
+_ID_KEYS = re.compile(
+    r"(?i)(?:.*_)?(?:id|ids|number|no|code|email|phone|mobile|address1?|address2|zip|dob|account|iban|reservations?|payment_methods)$"
+    r"|编号|工号|单号|电话|手机|邮箱|地址|账号|卡号"
+)
+
+
+def _looks_like_id(text: str) -> bool:
+    return any(c.isdigit() for c in text) or (text.isupper() and len(text) >= 5) or "@" in text
+
+
+MAX_DEPTH = 40
+"""Deeper JSON is no record about a person."""
+
+
+@lru_cache(maxsize=1024)
+def _names_an_id(key: str) -> bool:
+    return _ID_KEYS.match(key) is not None
+
+
+@lru_cache(maxsize=1024)
+def _names_a_person(key: str) -> bool:
+    return _PERSON_KEYS.match(key) is not None
+
+
+@lru_cache(maxsize=1024)
+def _names_a_role(key: str) -> bool:
+    return _ROLE_KEYS.match(key) is not None
+
+
+def _from_json(value: Any, key: str = "", depth: int = 0) -> Iterator[str]:
+    """Names and ids in a tool's arguments or answer, told by the key they stand under; lists inherit the key."""
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if _names_an_id(key) and _looks_like_id(str(name)):
+                yield str(name)
+            yield from _from_json(inner, str(name), depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _from_json(inner, key, depth + 1)
+    elif isinstance(value, str) and _names_a_role(key) and _ROLE_NAME.fullmatch(value):
+        yield value.title() if value.islower() else value
+    elif isinstance(value, str) and (_is_name(key, value) or (_names_an_id(key) and 3 <= len(value) <= 60 and _looks_like_id(value))):
+        yield value
+
+
+def _is_name(key: str, value: str) -> bool:
+    if not 2 <= len(value) <= 40:
+        return False
+    plain = key.lower() == "name"
+    if not (plain or _names_a_person(key)) or any(c.isdigit() for c in value):
+        return False
+    if plain:  # of a person or of a thing: only two or three capitalised words, or a short Chinese name, are taken
+        return re.fullmatch(r"[A-Z][a-z'-]+(?: [A-Z][a-z'-]+){1,2}", value) is not None or is_chinese_name(value)
+    return value[:1].isupper() or _is_chinese(value)
+
+
+def _is_chinese(text: str) -> bool:
+    return bool(text) and all("\u4e00" <= c <= "\u9fff" for c in text)
+
+
+_remembered: dict[int, tuple[weakref.ref[Episode], frozenset[str]]] = {}
+"""By the address of the episode, as long as it lives: its drafts are judged one by one."""
+
+
+def _forget(address: int, gone: weakref.ref[Episode]) -> None:
+    if (entry := _remembered.get(address)) and entry[0] is gone:
+        _remembered.pop(address, None)
+
+
+def identities(episode: Episode) -> frozenset[str]:
+    """Return what is known to name this episode's user and their things, to be given to `personal_data` as `names`.
+
+    The user id, names and ids in the inputs, in tool arguments and answers, and names by which people introduce themselves.
+    """
+    entry = _remembered.get(id(episode))
+    if entry is not None and entry[0]() is episode:
+        return entry[1]
+    found = _read_identities(episode)
+    _remembered[id(episode)] = (weakref.ref(episode, partial(_forget, id(episode))), found)
+    return found
+
+
+def _read_identities(episode: Episode) -> frozenset[str]:
+    found: set[str] = set()
+    if episode.user_id and not episode.user_id.startswith("~"):
+        found.add(episode.user_id)
+    found.update(_from_json(dict(episode.inputs)))
+    for turn in episode.turns:
+        for call in turn.tool_calls:
+            if not isinstance(call.arguments, str):
+                found.update(_from_json(call.arguments))
+        if turn.role == "tool" and turn.content[:1] in "{[":
+            try:
+                found.update(_from_json(json.loads(turn.content)))
+            except (ValueError, RecursionError):
+                continue  # not JSON after all: nothing to read by key
+        elif turn.role == "user":
+            found.update(introduced(turn.content))
+    return frozenset(found)
