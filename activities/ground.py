@@ -18,8 +18,9 @@ from workflows.contracts import GroundInput, GroundResult
 async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     """Judge an answer once; called again it tells what was judged. What the gate refuses is recorded and not complained about."""
     attempt, episode = await engine.ledger.read(lambda conn: _load(conn, message))
-    if attempt.grounded is not None:
-        return GroundResult(**{name: len(attempt.grounded[name]) for name in ("accepted", "rejected", "complaints")})
+    if episode is None:
+        judged = attempt.grounded or {}
+        return GroundResult(**{name: len(judged[name]) for name in ("accepted", "rejected", "complaints")})
     accepted, rejected, complaints = await asyncio.to_thread(_judge, episode, attempt.answer)
     await engine.ledger.write(
         lambda conn: reflections.store_grounded(
@@ -29,9 +30,12 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     return GroundResult(accepted=len(accepted), rejected=len(rejected), complaints=len(complaints))
 
 
-def _load(conn: Connection, message: GroundInput) -> tuple[Attempt, Episode]:
-    row = reflections.row_of(conn, message.reflection_id)
+def _load(conn: Connection, message: GroundInput) -> tuple[Attempt, Episode | None]:
+    """The answer, and the episode where it is yet to be judged."""
     attempt = reflections.attempt_of(conn, message.reflection_id, message.attempt)
+    if attempt.grounded is not None:
+        return attempt, None
+    row = reflections.row_of(conn, message.reflection_id)
     return attempt, episodes.load(conn, row.tenant_id, row.episode_id)
 
 

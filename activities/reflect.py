@@ -14,10 +14,10 @@ from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint, Usage
 from hindwise.reflect.base import Known, Reflector
 from hindwise.reflect.known import earlier_of, with_memories
+from hindwise.reflect.rules import RuleReflector, reflect_by_rules
 from workflows.contracts import ReflectInput, ReflectResult
 
 _MAX_COMPLAINTS = 20
-_RULES = "rules"
 
 
 async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str, Reflector]) -> ReflectResult:
@@ -36,13 +36,15 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
 
     # Rules contrast with earlier episodes and know no memories; a model is shown the nearest ones.
     known = Known(earlier=asked.earlier)
-    if not (by_rules := reflector.name == _RULES):
+    if not (by_rules := isinstance(reflector, RuleReflector)):
         # A model takes its time, so that people see what is being waited for; rules are done before anyone could look.
         await engine.ledger.write(lambda conn: reflections.set_running(conn, message.reflection_id, "reflect", now))
         known = await with_memories(engine.ledger, engine.index, engine.embedder, asked.episode, asked.task_key, known)
     answer, unusable = await _ask(reflector, asked.episode, known, _complaints(before, message.attempt))
     written_by = " ".join(part for part in (reflector.name, reflector.model, reflector.prompt_version) if part)
-    attempt = Attempt(message.attempt, reflector.name, written_by, answer, unusable, None)
+    # Our rules give only what the same validators and the same gate let pass: what they said is kept with it, not asked for again.
+    grounded = reflections.grounded_whole(answer) if by_rules else None
+    attempt = Attempt(message.attempt, reflector.name, written_by, answer, unusable, grounded)
 
     def keep(conn: Connection) -> Attempt | None:
         if by_rules:
@@ -75,16 +77,12 @@ def _asked(conn: Connection, message: ReflectInput) -> _Asked:
 async def _ask(reflector: Reflector, episode: Episode, known: Known, complaints: Sequence[Complaint]) -> tuple[Answer, str]:
     """Return the answer and "", or an empty one and why it cannot be used."""
     try:
-        if reflector.name == _RULES:
+        if isinstance(reflector, RuleReflector):
             # Rules compute and never wait: a long transcript would hold up every other step of this process.
-            return await asyncio.to_thread(asyncio.run, _reflect(reflector, episode, known, complaints)), ""
+            return await asyncio.to_thread(reflect_by_rules, episode, known), ""
         return await reflector.reflect(episode, known, complaints), ""
     except AnswerUnusable as error:
         return Answer(raw=error.raw, usage=Usage(**error.usage)), error.detail or "not in the agreed form"
-
-
-async def _reflect(reflector: Reflector, episode: Episode, known: Known, complaints: Sequence[Complaint]) -> Answer:
-    return await reflector.reflect(episode, known, complaints)
 
 
 def _number(found: Sequence[Attempt], number: int) -> Attempt | None:

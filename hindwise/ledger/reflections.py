@@ -179,6 +179,7 @@ def set_result(
 
 _ATTEMPTS = select(drafts).where(drafts.c.reflection_id == bindparam("reflection")).order_by(drafts.c.attempt)
 _ATTEMPT = _ATTEMPTS.where(drafts.c.attempt == bindparam("number"))
+_NOTHING_ELSE: Mapping[str, list[Any]] = {"rejected": [], "complaints": []}
 _GROUNDED = (
     update(drafts)
     .where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"))
@@ -195,6 +196,7 @@ def store_attempt(conn: Connection, reflection_id: str, attempt: Attempt, now: d
         "written_by": attempt.written_by,
         "answer": attempt.answer.model_dump(mode="json"),
         "unusable": attempt.unusable[:500],
+        **({} if attempt.grounded is None else {"grounded": attempt.grounded}),
         "recorded_at": now,
     }
     return bool(insert_new(conn, drafts, [row]).rowcount)
@@ -215,6 +217,11 @@ def attempt_of(conn: Connection, reflection_id: str, number: int) -> Attempt:
 
 def _attempt(row: Row[Any]) -> Attempt:
     return Attempt(row.attempt, row.reflector, row.written_by, Answer(**row.answer), row.unusable, row.grounded)
+
+
+def grounded_whole(answer: Answer) -> dict[str, Any]:
+    """What is kept of an answer of which everything was accepted."""
+    return {"accepted": [[ordinal, draft.model_dump(mode="json")] for ordinal, draft in enumerate(answer.drafts)], **_NOTHING_ELSE}
 
 
 def store_grounded(
