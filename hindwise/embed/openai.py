@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -152,7 +153,9 @@ class OpenAIEmbedder:
         return ModelRefused(f"{self._where()} answered what is no list of embeddings: check EMBEDDING_BASE_URL")
 
     def _where(self) -> str:
-        return f"the embedding endpoint {self._base_url or 'api.openai.com'} (model {self.model})"
+        """Host and port, never credentials or paths: this stands in logs."""
+        host = urlsplit(self._base_url).netloc.rpartition("@")[2] or "api.openai.com"
+        return f"the embedding endpoint {host} (model {self.model})"
 
 
 def _retry_after(error: "openai.APIStatusError") -> float | None:

@@ -95,6 +95,17 @@ async def test_an_endpoint_that_is_not_there_stops_the_start_with_what_to_set(en
         await make(endpoint, base_url=url).start()
 
 
+async def test_an_error_names_the_host_and_no_credentials_of_its_address(endpoint):
+    endpoint.mode = "ok"
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        host = f"127.0.0.1:{unused.getsockname()[1]}"
+    with pytest.raises(ModelUnavailable) as raised:
+        await make(endpoint, base_url=f"http://someone:hunter2@{host}/v1").start()
+    assert host in raised.value.detail
+    assert "hunter2" not in raised.value.detail
+
+
 async def test_an_endpoint_that_hangs_is_given_up_in_time(endpoint):
     endpoint.mode = "hang"
     with pytest.raises(ModelUnavailable, match="EMBEDDING_BASE_URL"):
