@@ -6,6 +6,7 @@ from hindwise.model.episode import Episode
 from hindwise.model.memory import Kind
 from hindwise.model.reflection import Answer
 from hindwise.reflect.base import Known, Reflector
+from hindwise.reflect.gate import keep
 from hindwise.reflect.validators import ground
 from tests.build import make_call, make_episode, make_outcome, make_turn, make_turns
 
@@ -38,6 +39,8 @@ async def test_every_draft_is_valid_and_stands_in_the_transcript(reflector: Refl
     answer = await _answer(reflector, episode)
     assert answer.drafts
     assert ground(episode, answer).complaints == ()
+    # The ground step takes the word of our rules for this, and judges the answers of all others itself.
+    assert [keep(episode, draft) for draft in answer.drafts] == [None] * len(answer.drafts)
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
