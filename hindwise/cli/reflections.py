@@ -23,9 +23,15 @@ def register(app: typer.Typer) -> None:
 
 
 @_group.callback()
-def _default(context: typer.Context) -> None:
+def _default(
+    context: typer.Context,
+    data: options.Data = None,
+    url: options.Url = "",
+    key: options.Key = "",
+    as_json: options.AsJson = False,
+) -> None:
     if context.invoked_subcommand is None:
-        list_reflections()
+        list_reflections(data=data, url=url, key=key, as_json=as_json)
 
 
 @_group.command(

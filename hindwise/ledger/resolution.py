@@ -47,6 +47,8 @@ class Resolution:
     rules: AgingRules
     min_confidence: float
     default_valid_from: datetime
+    by_reflection: bool = True
+    """False for a direct write: then `reflection_id` only names the write, and no memory points to it."""
     epochs: Mapping[str, int] = field(default_factory=dict)
     _dirty: dict[int, set[str]] = field(default_factory=dict)
     _spaces: dict[str, SpaceRow] = field(default_factory=dict)
@@ -169,7 +171,7 @@ class Resolution:
             close_reason=plan.reason if late else "",
             superseded_by=plan.successor if late else "",
             version=plan.version,
-            reflection_id=self.reflection_id,
+            reflection_id=self.reflection_id if self.by_reflection else "",
         )
         due = due_dates(memory, self.rules)
         return memory.model_copy(update={"review_at": due.review_at, "expires_at": due.expires_at})

@@ -58,6 +58,7 @@ def _write(
         tenant_id=tenant_id,
         # No reflection stands behind it: a new name, so that each writing is one of its own.
         reflection_id=write_id or str(uuid4()),
+        by_reflection=False,
         actor=actor,
         now=now,
         rules=engine.rules,
