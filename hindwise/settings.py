@@ -25,7 +25,7 @@ class Settings(BaseSettings):
     """Empty = SQLite in the data directory. postgresql+psycopg://… for several machines."""
     index: Literal["embedded"] = "embedded"
     """Which index serves recall."""
-    tenant: str = "default"
+    tenant: str = Field(default="default", pattern=r"^[^\x00-\x1f]{1,200}$")
     """Whose installation this is: the customer that owns keys made here."""
     secret_key: SecretStr = SecretStr("")
     """Keys the hashes that stand for callers' ids in Temporal. Empty = one is made in the data directory."""
@@ -45,7 +45,7 @@ class Settings(BaseSettings):
     max_request_bytes: int = Field(default=5 * 1024 * 1024, ge=1024)
     """Larger requests get 413."""
 
-    temporal_address: str = ""
+    temporal_address: str = Field(default="", pattern=r"^$|^[^\s:/]+:\d{1,5}$|^\[[0-9A-Fa-f:.]+\]:\d{1,5}$")
     """Empty = the dev server that `hindwise up` starts."""
     temporal_namespace: str = "hindwise"
     """Namespace in Temporal; `hindwise up` makes it."""
@@ -53,23 +53,23 @@ class Settings(BaseSettings):
     """Where people look at workflows; empty = the one that `hindwise up` starts, if any."""
     task_queue_prefix: str = "hindwise"
     """Begins the names of all task queues: two installations in one namespace need two."""
-    temporal_rpc_timeout_s: float = Field(default=3.0, gt=0)
+    temporal_rpc_timeout_s: float = Field(default=3.0, gt=0, allow_inf_nan=False)
     """How long a call to Temporal may take before the sweep takes over."""
 
-    session_idle_minutes: float = Field(default=30.0, gt=0)
+    session_idle_minutes: float = Field(default=30.0, gt=0, allow_inf_nan=False)
     """A session without a turn for so long is closed and reflected on."""
     retain_turns_days: int = Field(default=30, ge=1)
     """Turns of closed episodes are purged after this many days, unless an open reflection needs them."""
-    sweep_interval_s: float = Field(default=5.0, gt=0)
+    sweep_interval_s: float = Field(default=5.0, gt=0, allow_inf_nan=False)
     """How often the API looks for accepted work that never reached Temporal."""
-    upkeep_every_minutes: float = Field(default=5.0, gt=0)
+    upkeep_every_minutes: float = Field(default=5.0, gt=0, allow_inf_nan=False)
     """How often upkeep looks for what is due."""
 
     reflector: Literal["auto", "rules", "llm"] = "auto"
     """auto = llm where LLM_MODEL is set, else rules."""
     lessons: Literal["agent", "user"] = "agent"
     """Where lessons of an episode with an agent_id are filed."""
-    min_confidence: float = Field(default=0.4, ge=0, le=1)
+    min_confidence: float = Field(default=0.4, ge=0, le=1, allow_inf_nan=False)
     """Below: pending."""
     llm_base_url: str = Field(default="", validation_alias=_plain("LLM_BASE_URL"))
     """Any OpenAI-compatible endpoint."""
@@ -77,9 +77,9 @@ class Settings(BaseSettings):
     """Its key."""
     llm_model: str = Field(default="", validation_alias=_plain("LLM_MODEL"))
     """The model that reflects; empty = rules alone."""
-    llm_timeout_s: float = Field(default=60.0, gt=0)
+    llm_timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     """One question to the model."""
-    llm_budget_s: float = Field(default=600.0, gt=0)
+    llm_budget_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     """How long one reflection keeps asking an endpoint that does not answer before rules stand in."""
 
     embed: Literal["auto", "local", "openai", "none"] = "auto"
@@ -90,14 +90,14 @@ class Settings(BaseSettings):
     """Its key."""
     embedding_model: str = Field(default="", validation_alias=_plain("EMBEDDING_MODEL"))
     """The embedding model; once set, its endpoint must answer: there is no silent fall back to other vectors."""
-    embedding_timeout_s: float = Field(default=10.0, gt=0)
+    embedding_timeout_s: float = Field(default=10.0, gt=0, allow_inf_nan=False)
     """One request for embeddings; recall goes on by words alone after it."""
 
-    relevance_gate: float = Field(default=0.35, ge=0, le=1)
+    relevance_gate: float = Field(default=0.35, ge=0, le=1, allow_inf_nan=False)
     """What is less relevant than this is not told. 0 = everything."""
-    half_life_days_episodic: float = Field(default=30.0, gt=0)
+    half_life_days_episodic: float = Field(default=30.0, gt=0, allow_inf_nan=False)
     """After so many days an event or snippet counts half."""
-    half_life_days_lesson: float = Field(default=90.0, gt=0)
+    half_life_days_lesson: float = Field(default=90.0, gt=0, allow_inf_nan=False)
     """After so many days an unused lesson counts half; doubled with each confirmed use."""
     expire_days_episodic: int = Field(default=30, ge=1)
     """Events and snippets expire after so many days."""

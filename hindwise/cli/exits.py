@@ -47,6 +47,8 @@ def explain(error: Exception) -> Ended:
 def _unforeseen(error: Exception) -> Ended:
     if isinstance(error, UnicodeEncodeError):  # an argument whose bytes are no UTF-8
         return Ended("an argument holds bytes that are no text: give it as UTF-8", code=USAGE)
+    if isinstance(error, UnicodeDecodeError):  # of `.env`; transcripts tell their own
+        return Ended(".env is not UTF-8 text", next_step="save it as UTF-8, or remove it", code=USAGE)
     return Ended(
         f"unexpected {type(error).__name__}: {str(error)[:300]}", next_step="HINDWISE_LOG_LEVEL=debug shows where; please report it"
     )

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, Table, create_engine, event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from hindwise.errors import InvalidInput, LedgerUnavailable
@@ -51,9 +51,17 @@ _AGAIN = Retrying(
 """After a blip. Only then: it takes longer than a short transaction. Keeps its state by thread."""
 
 
+def _is_damage(error: Exception) -> bool:
+    code = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
 def make_engine(url: str) -> Engine:
     """Return the SQLAlchemy engine for `url` (sqlite:///path or postgresql+psycopg://…). Raises InvalidInput for others."""
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:  # not chained into the message: the URL may hold a password
+        raise InvalidInput("HINDWISE_DATABASE_URL is no URL of a database: use sqlite:///… or postgresql+psycopg://…") from error
     if parsed.get_backend_name() == "sqlite":
         engine = create_engine(parsed, pool_size=8, max_overflow=4, pool_timeout=10, connect_args={"check_same_thread": False})
         event.listen(engine, "connect", _prepare_sqlite)
@@ -167,6 +175,13 @@ class Ledger:
             return _AGAIN(once)
         except OperationalError as error:
             raise LedgerUnavailable(f"the ledger did not answer: {type(error.orig).__name__}", retry_after_s=5) from error
+        except (DatabaseError, sqlite3.DatabaseError) as error:
+            if not _is_damage(error):
+                raise
+            raise LedgerUnavailable(
+                "the ledger's file is damaged (SQLite cannot read it): stop, put a backup of ledger.db in its place, and start again",
+                retry_after_s=60,
+            ) from error
 
     async def empty_log(self) -> bool:
         """After an erasure: on SQLite move the write-ahead log into the file and cut it, so that no copy of what was erased stays.

@@ -49,3 +49,30 @@ def test_an_argument_that_is_no_text_is_a_wrong_argument():
         json.dumps("\udcff", ensure_ascii=False).encode()
     ended = exits.explain(broken.value)
     assert (ended.code, "UTF-8" in ended.message) == (USAGE, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HINDWISE_SESSION_IDLE_MINUTES", "inf"),
+        ("HINDWISE_HALF_LIFE_DAYS_LESSON", "nan"),
+        ("HINDWISE_TEMPORAL_ADDRESS", "nope:xx"),
+        ("HINDWISE_TENANT", ""),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_named(name, value, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        exits.run(["doctor"])
+    assert ended.value.code == USAGE
+    assert name in capsys.readouterr().err
+
+
+def test_a_settings_file_that_is_no_text_is_told_as_such(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_bytes(b"\xff\xfe\x00HINDWISE_PORT=1")
+    with pytest.raises(SystemExit) as ended:
+        exits.run(["doctor"])
+    assert ended.value.code == USAGE
+    assert "UTF-8" in capsys.readouterr().err
