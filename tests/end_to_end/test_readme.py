@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hindwise.cli.readiness import first_key
-from tests.processes import ROOT, Up
+from tests.processes import ROOT, Up, until
 
 _RUN = re.compile(r"<!-- run -->\n```\w+\n(.*?)```(?:\n+<!-- output -->\n```\w*\n(.*?)```)?", re.S)
 
@@ -38,6 +38,14 @@ def run(block, up, seconds=60):
     return done.stdout
 
 
+def settled(up):
+    """What the blocks before started has been reflected on: a reader, too, reads on before the next command."""
+    with up.http() as http:
+        until(
+            lambda: all(item["status"] == "completed" for item in http.get("/v1/reflections").json()["items"]), "reflections completed", 60
+        )
+
+
 def told_as(line):
     """A shown line as a pattern: `…` stands for anything."""
     return ".*".join(re.escape(part) for part in line.strip().split("…"))
@@ -52,6 +60,7 @@ def test_what_the_readme_tells_to_run_runs_and_prints_what_it_shows(name, up):
     assert any(shown for _, shown in found), "the README shows no output"
     for block, shown in found:
         printed = run(block, up)
+        settled(up)
         wanted = "\n".join(told_as(line) for line in (shown or "").splitlines() if line.strip())
         flat = "\n".join(line.strip() for line in printed.splitlines() if line.strip())
         assert re.search(wanted, flat), f"{block}\nprinted\n{printed}\nand the README shows\n{shown}"
@@ -59,8 +68,6 @@ def test_what_the_readme_tells_to_run_runs_and_prints_what_it_shows(name, up):
 
 def test_both_readmes_tell_the_same_commands():
     """Calls alike, words may differ: flags, paths and options must not drift apart."""
-    calls = [
-        [re.findall(r"(?:hindwise \w+|localhost:8080\S*?(?=[?\" ]))", block) for block, _ in blocks(name)]
-        for name in ("README.md", "README.zh-CN.md")
-    ]
+    call = re.compile(r"hindwise \w+|localhost:8080(?:/[a-z_]+)*")
+    calls = [[call.findall(block) for block, _ in blocks(name)] for name in ("README.md", "README.zh-CN.md")]
     assert calls[0] == calls[1], json.dumps(calls, ensure_ascii=False, indent=1)
