@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from hindwise.model.memory import LAYER, Kind, Memory
 
@@ -21,7 +22,39 @@ class AgingRules:
 _DAY = timedelta(days=1)
 
 
-def half_life_days(memory: Memory, rules: AgingRules) -> float | None:
+class Aging(Protocol):
+    """What of a memory decides how it fades and when its time is over; a `Memory` is one."""
+
+    @property
+    def kind(self) -> Kind:
+        """As of `Memory`."""
+
+    @property
+    def recorded_at(self) -> datetime:
+        """As of `Memory`."""
+
+    @property
+    def last_recalled_at(self) -> datetime | None:
+        """As of `Memory`."""
+
+    @property
+    def helpful(self) -> int:
+        """As of `Memory`."""
+
+    @property
+    def pinned(self) -> bool:
+        """As of `Memory`."""
+
+    @property
+    def confirmed_by(self) -> str:
+        """As of `Memory`."""
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """As of `Memory`."""
+
+
+def half_life_days(memory: Aging, rules: AgingRules) -> float | None:
     """Half-life in days; None = does not fade. Lessons double it with each confirmed use (at most 8 times)."""
     if memory.pinned:
         return None
@@ -32,7 +65,7 @@ def half_life_days(memory: Memory, rules: AgingRules) -> float | None:
     return None
 
 
-def decay(memory: Memory, rules: AgingRules, now: datetime) -> float:
+def decay(memory: Aging, rules: AgingRules, now: datetime) -> float:
     """Return 0.5 ^ (age / half-life), age from the later of recording and last confirmed use; 1.0 for what does not fade.
 
     Falls with age, rises with use, never above 1 (a clock that runs behind counts as age 0).
@@ -65,7 +98,7 @@ def due_dates(memory: Memory, rules: AgingRules) -> Due:
     return Due(memory.recorded_at + rules.review_after * _DAY, None)
 
 
-def is_expired(memory: Memory, now: datetime) -> bool:
+def is_expired(memory: Aging, now: datetime) -> bool:
     """Whether its time is over. Pinned and confirmed memories do not expire."""
     return not memory.pinned and not memory.confirmed_by and memory.expires_at is not None and memory.expires_at <= now
 

@@ -1,7 +1,7 @@
 """Which of the found memories answer the question, and how well? Gate, fusion, score. Pure: the time is passed in.
 
-In two steps, because building a memory costs more than judging it: `sift` says from bare rows which ones may be told, `score` weighs
-these.
+In two steps, because weighing a memory costs more than sorting it out: `sift` says which ones may be told, `score` weighs these. Both
+work on bare rows: only what is told is built.
 """
 
 from collections import Counter
@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from hindwise.lifecycle.aging import AgingRules, is_expired
 from hindwise.model.brief import RecallQuery
-from hindwise.model.memory import Kind, Memory
+from hindwise.model.memory import Kind
 from hindwise.recall import profiles
 from hindwise.recall.candidates import Found
 from hindwise.recall.fusion import fuse
-from hindwise.recall.queries import memory_of
+from hindwise.recall.outline import Outline
+from hindwise.recall.queries import outline_of
 from hindwise.recall.question import Question
 from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
 from hindwise.recall.select import Scored
@@ -83,8 +84,8 @@ class Judge:
 
     def score(self, sifted: Sifted) -> list[Scored]:
         """Weigh what was sifted, unordered, without what has expired."""
-        read = ((item, memory_of(item.found.row)) for item in sifted.hopeful)
-        return [self._scored(item, memory) for item, memory in read if not is_expired(memory, self.now)]
+        outlined = ((item, outline_of(item.found.row)) for item in sifted.hopeful)
+        return [self._scored(item, outline) for item, outline in outlined if not is_expired(outline, self.now)]
 
     def _passing(self, pool: Sequence[Found], relevances: Sequence[float], best: float) -> list[bool]:
         least = _SHARE_OF_BEST * best
@@ -113,9 +114,12 @@ class Judge:
         held = [asked_set.intersection(item.row.lex.split()) for item in pool]
         weights = Rarity(_Counts(pool, asked_set, held), len(pool))
         total = sum([weights[word] for word in asked])
+        covers: dict[Set[str], float] = {}
         found = []
         for item, words in zip(pool, held, strict=True):
-            covered = coverage(asked, words, weights, total) if words else 0.0
+            # Many hold the same few words of the question.
+            if (covered := covers.get(words)) is None:
+                covered = covers[words] = coverage(asked, words, weights, total)
             # Short questions cover themselves; only a long one needs to be recognised by the task it holds.
             if words and (task := item.row.task):
                 covered = max(covered, same_task(asked_set, _task_tokens(task), weights))
@@ -128,11 +132,11 @@ class Judge:
         shape = shape_of(item.row.language, item.row.kind)
         return meaning(item.cosine, self.levels[shape], foreign=shape[0] != self.question.language)
 
-    def _scored(self, item: Hopeful, memory: Memory) -> Scored:
+    def _scored(self, item: Hopeful, outline: Outline) -> Scored:
         row = item.found.row
         parts = profiles.score(
             self.query.profile,
-            memory,
+            outline,
             self.rules,
             self.now,
             lexical=item.found.lexical,
@@ -141,13 +145,13 @@ class Judge:
             relevance=item.relevance,
             standing=not item.relevant,
         )
-        scope_match = 0.0 if item.relevant else self._scope_match(memory)
-        return Scored(memory, parts, frozenset(row.lex.split()), item.relevant, row.slot_key, scope_match)
+        scope_match = 0.0 if item.relevant else self._scope_match(row.scope)
+        return Scored(outline, parts, frozenset(row.lex.split()), item.relevant, row.slot_key, scope_match)
 
-    def _scope_match(self, memory: Memory) -> float:
-        if not memory.scope:
+    def _scope_match(self, scope: str) -> float:
+        if not scope:
             return 0.5
-        return 1.0 if not set(tokens(memory.scope)).isdisjoint(self.question.tokens) else 0.0
+        return 1.0 if not set(tokens(scope)).isdisjoint(self.question.tokens) else 0.0
 
 
 class _Counts:

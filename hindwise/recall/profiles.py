@@ -5,7 +5,8 @@ from datetime import datetime
 from hindwise.lifecycle.aging import AgingRules, decay
 from hindwise.model.assembled import assembled
 from hindwise.model.brief import Profile, ScoreParts
-from hindwise.model.memory import Memory, Status
+from hindwise.model.memory import Status
+from hindwise.recall.outline import Outlined
 
 RELEVANCE, IMPORTANCE, HITS = 0.5, 0.3, 0.2
 """Weights of `balanced`."""
@@ -22,7 +23,7 @@ def at_most(relevance: float, importance: int, hits: int) -> float:
 
 def score(
     profile: Profile,
-    memory: Memory,
+    memory: Outlined,
     rules: AgingRules,
     now: datetime,
     *,

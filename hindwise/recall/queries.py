@@ -30,6 +30,7 @@ from hindwise.ledger.schema import Utc, episodes, evidence, memories, outbox, sp
 from hindwise.model.assembled import assembled
 from hindwise.model.memory import LIVE, Kind, LessonType, Memory, Retrospective, Status
 from hindwise.model.turn import Origin
+from hindwise.recall.outline import Outline
 
 MAX_UNAPPLIED = 200
 MAX_STANDING = 50
@@ -50,36 +51,29 @@ class Raw(NamedTuple):
     """A row of `memories` as the driver gives it: times in microseconds, words as JSON. Most are judged by a few columns and not told."""
 
     id: str
-    tenant_id: str
     space_no: int
     space: str
     kind: str
     status: str
     head: bool
     slot_key: str | None
-    subject: str
-    attribute: str
     scope: str
-    value: str
     conclusion: str
     words: str
     lex: str
     text_hash: str
     importance: int
     valid_from: int
-    said_at: int | None
     recorded_at: int
     version: int
     evidence_count: int
     hits: int
     last_recalled_at: int | None
     helpful: int
-    harmful: int
     expires_at: int | None
     pinned: bool
     disputed: bool
     confirmed_by: str
-    reflection_id: str
 
     @property
     def language(self) -> str:
@@ -87,6 +81,13 @@ class Raw(NamedTuple):
         if '"language": "en"' in self.words:
             return "en"
         return "zh" if '"language": "zh"' in self.words else str(json.loads(self.words)["language"])
+
+    @property
+    def origin(self) -> Origin:
+        """Where it was born."""
+        if '"origin": "user"' in self.words:
+            return Origin.USER
+        return _ORIGINS[json.loads(self.words)["origin"]]
 
     @property
     def task(self) -> str:
@@ -240,9 +241,30 @@ def evidence_of(conn: Connection, tenant_id: str, memory_ids: Sequence[str], rea
 _BLANK = dict(Memory(id="", tenant_id="", space="", kind=Kind.FACT, conclusion="-", valid_from=_EPOCH, recorded_at=_EPOCH))
 _NO_RETROSPECTIVE = dict(Retrospective())
 # Asking an enumeration by value takes as long as all else of a row together.
-_KINDS, _STATUSES, _ORIGINS = ({str(member): member for member in members} for members in (Kind, Status, Origin))
+_KINDS = {str(kind): kind for kind in Kind}
+_STATUSES = {str(status): status for status in Status}
+_ORIGINS = {str(origin): origin for origin in Origin}
 _SAME = [name for name in Raw._fields if name in Memory.model_fields]
 _SAME_PLACES = itemgetter(*(Raw._fields.index(name) for name in _SAME))
+
+
+def outline_of(row: Raw) -> Outline:
+    """Return what the memory is weighed by."""
+    used, ends = row.last_recalled_at, row.expires_at
+    return Outline(
+        id=row.id,
+        kind=_KINDS[row.kind],
+        status=_STATUSES[row.status],
+        origin=row.origin,
+        importance=row.importance,
+        recorded_at=_moment(row.recorded_at),
+        last_recalled_at=None if used is None else _moment(used),
+        expires_at=None if ends is None else _moment(ends),
+        hits=row.hits,
+        helpful=row.helpful,
+        pinned=bool(row.pinned),
+        confirmed_by=row.confirmed_by,
+    )
 
 
 def memory_of(row: Raw) -> Memory:
@@ -258,7 +280,7 @@ def memory_of(row: Raw) -> Memory:
     values["topics"], values["entities"], values["tools"] = tuple(words["topics"]), tuple(words["entities"]), tuple(words["tools"])
     values["head"], values["pinned"], values["disputed"] = bool(row.head), bool(row.pinned), bool(row.disputed)
     values["valid_from"], values["recorded_at"] = _moment(row.valid_from), _moment(row.recorded_at)
-    for name in ("said_at", "last_recalled_at", "expires_at"):
+    for name in ("last_recalled_at", "expires_at"):
         if values[name] is not None:
             values[name] = _moment(values[name])
     values["retrospective"] = assembled(Retrospective, {**_NO_RETROSPECTIVE, **words["retrospective"]})

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import Connection
@@ -23,9 +22,11 @@ from hindwise.index.base import Candidate, Filters, InProcessIndex
 from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings
 from hindwise.ledger.prepared import look_again
+from hindwise.model.assembled import assembled
 from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
+from hindwise.model.memory import Memory
 from hindwise.recall import queries, wording
-from hindwise.recall.brief import Brief, write_brief
+from hindwise.recall.brief import Brief, Tier, write_brief
 from hindwise.recall.candidates import Found, score_rows
 from hindwise.recall.fusion import fuse
 from hindwise.recall.judge import Judge, Sifted
@@ -80,6 +81,8 @@ class _Told:
     finds: _Finds
     sifted: Sifted
     chosen: Sequence[Scored]
+    memories: Sequence[Memory]
+    """The chosen ones, read whole."""
     brief: Brief
     evidence: Mapping[str, tuple[QuotedEvidence, ...]]
     hydrate_ms: float
@@ -203,12 +206,15 @@ class Recaller:
         chosen = select(judge.score(sifted), asked.query.limit)
         score_ms = _ms(at)
         at = perf_counter()
+        rows = {hopeful.found.row.id: hopeful.found.row for hopeful in sifted.hopeful}
+        memories = [queries.memory_of(rows[item.memory.id]) for item in chosen]
         # A first version replaced nothing: mostly nobody has to be asked.
-        heads = {item.memory.id: item.slot for item in chosen if item.slot is not None and item.memory.version > 1}
+        slots = zip(memories, (item.slot for item in chosen), strict=True)
+        heads = {memory.id: slot for memory, slot in slots if slot is not None and memory.version > 1}
         earlier = queries.earlier_values(conn, list(finds.survey.numbers.values()), heads)
-        brief = write_brief([item.memory for item in chosen], earlier, asked.question.lang, asked.query.budget_tokens)
-        evidence = _evidence(conn, asked, [item.memory.id for item in chosen])
-        return _Told(finds, sifted, chosen, brief, evidence, hydrate_ms + _ms(at), score_ms)
+        brief = write_brief(memories, earlier, asked.question.lang, asked.query.budget_tokens)
+        evidence = _evidence(conn, asked, [memory.id for memory in memories])
+        return _Told(finds, sifted, chosen, memories, brief, evidence, hydrate_ms + _ms(at), score_ms)
 
     def _judge_of(self, asked: _Asked) -> Judge:
         engine = self._engine
@@ -272,7 +278,10 @@ def _evidence(conn: Connection, asked: _Asked, ids: Sequence[str]) -> dict[str, 
         return {}
     return {
         memory_id: tuple(
-            QuotedEvidence(episode_id=place.episode_id, session_id=place.session_id, turn_id=place.turn_id, quote=place.quote)
+            assembled(
+                QuotedEvidence,
+                {"episode_id": place.episode_id, "session_id": place.session_id, "turn_id": place.turn_id, "quote": place.quote},
+            )
             for place in places
         )
         for memory_id, places in queries.evidence_of(conn, asked.tenant_id, ids, asked.query.user_id).items()
@@ -280,7 +289,8 @@ def _evidence(conn: Connection, asked: _Asked, ids: Sequence[str]) -> dict[str, 
 
 
 def _answer(asked: _Asked, told: _Told, gate: float) -> Recalled:
-    items = tuple(_item(scored, tier, asked, told) for scored, tier in zip(told.chosen, told.brief.tiers, strict=True))
+    chosen = zip(told.chosen, told.memories, told.brief.tiers, strict=True)
+    items = tuple(_item(scored, memory, tier, asked, told) for scored, memory, tier in chosen)
     return Recalled(
         recall_id=str(uuid4()),
         brief=told.brief.text,
@@ -292,22 +302,24 @@ def _answer(asked: _Asked, told: _Told, gate: float) -> Recalled:
     )
 
 
-def _item(scored: Scored, tier: Any, asked: _Asked, told: _Told) -> RecallItem:
-    memory = scored.memory
-    return RecallItem(
-        memory_id=memory.id,
-        kind=memory.kind,
-        tier=tier,
-        score=scored.parts.score,
-        conclusion=memory.conclusion,
-        space=memory.space,
-        status=str(memory.status),
-        language=memory.language,
-        recorded_at=memory.recorded_at,
-        evidence=told.evidence.get(memory.id, ()),
-        retrospective_url=f"/v1/memories/{memory.id}",
-        retrospective=memory.retrospective.model_dump() if asked.query.include_retrospective else None,
-        why=scored.parts if asked.query.explain else None,
+def _item(scored: Scored, memory: Memory, tier: Tier, asked: _Asked, told: _Told) -> RecallItem:
+    return assembled(
+        RecallItem,
+        {
+            "memory_id": memory.id,
+            "kind": memory.kind,
+            "tier": tier,
+            "score": scored.parts.score,
+            "conclusion": memory.conclusion,
+            "space": memory.space,
+            "status": str(memory.status),
+            "language": memory.language,
+            "recorded_at": memory.recorded_at,
+            "evidence": told.evidence.get(memory.id, ()),
+            "retrospective_url": f"/v1/memories/{memory.id}",
+            "retrospective": memory.retrospective.model_dump() if asked.query.include_retrospective else None,
+            "why": scored.parts if asked.query.explain else None,
+        },
     )
 
 

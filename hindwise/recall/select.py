@@ -6,8 +6,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from hindwise.model.brief import ScoreParts
-from hindwise.model.memory import Memory
 from hindwise.model.turn import Origin
+from hindwise.recall.outline import Outlined
 
 BRIEF_PLACES = 8
 STANDING_PLACES = 3
@@ -23,7 +23,7 @@ _NOVELTY = 0.3
 class Scored:
     """A memory that may be told. `words`: its distinct tokens. `relevant`: passed the gate, else it only stands."""
 
-    memory: Memory
+    memory: Outlined
     parts: ScoreParts
     words: Set[str]
     relevant: bool
