@@ -24,6 +24,7 @@ from workflows.contracts import ResolveInput, ResolveResult
 
 _EMBED_S = 20.0
 _ADDED = frozenset({"add", "late", "retract"})
+_NO_OWNER = "no user is named: facts, preferences, instructions, todos and events have no owner"
 
 _log = structlog.get_logger(__name__)
 
@@ -34,11 +35,12 @@ async def resolve(engine: Engine, message: ResolveInput) -> ResolveResult:
     `skipped` when a later verdict started another reflection. Raises SpaceErased.
     """
     found, attempt, episode = await engine.ledger.read(lambda conn: _load(conn, message))
-    placements = await asyncio.to_thread(_placements, attempt, episode, lessons_to_agent=engine.settings.lessons == "agent")
+    placements, ownerless = await asyncio.to_thread(_placements, attempt, episode, lessons_to_agent=engine.settings.lessons == "agent")
     await _embed_ahead(engine, episode.tenant_id, placements)
     usage = _usage(found)
+    rejected = [*(Rejected(**item) for item in (attempt.grounded or {}).get("rejected", [])), *ownerless]
     now = engine.clock.now()
-    return await engine.ledger.write(lambda conn: _settle(conn, engine, message, attempt, placements, usage, now))
+    return await engine.ledger.write(lambda conn: _settle(conn, engine, message, attempt, placements, rejected, usage, now))
 
 
 def _load(conn: Connection, message: ResolveInput) -> tuple[list[Attempt], Attempt, Episode]:
@@ -50,18 +52,24 @@ def _load(conn: Connection, message: ResolveInput) -> tuple[list[Attempt], Attem
     return found, attempt, episodes.load(conn, row.tenant_id, row.episode_id)
 
 
-def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -> list[Placement]:
-    """Lessons of an episode that names an agent go to all who use that agent; everything else stays with the user."""
-    own = user_space(episode.user_id) if episode.user_id else agent_space(episode.agent_id)
-    shared = agent_space(episode.agent_id) if episode.agent_id and lessons_to_agent else own
+def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -> tuple[list[Placement], list[Rejected]]:
+    """Lessons of an episode that names an agent go to all who use that agent; everything else stays with the user.
+
+    Where no user is named, whoever uses the agent would read it: then lessons alone are kept, and the rest is refused.
+    """
+    own = user_space(episode.user_id) if episode.user_id else ""
+    shared = agent_space(episode.agent_id) if episode.agent_id and (lessons_to_agent or not own) else own
     accepted = [(int(ordinal), Draft(**draft)) for ordinal, draft in (attempt.grounded or {}).get("accepted", [])]
     said = _said(episode)
-    return [
-        Placement(ordinal, unquoted(draft, said) if shared != own else draft, shared)
-        if draft.kind is Kind.LESSON
-        else Placement(ordinal, draft, own)
-        for ordinal, draft in accepted
-    ]
+    kept, ownerless = [], []
+    for ordinal, draft in accepted:
+        if draft.kind is Kind.LESSON:
+            kept.append(Placement(ordinal, unquoted(draft, said) if shared != own else draft, shared))
+        elif own:
+            kept.append(Placement(ordinal, draft, own))
+        else:
+            ownerless.append(Rejected(draft=draft, rule="owner", reason=_NO_OWNER))
+    return kept, ownerless
 
 
 def _said(episode: Episode) -> list[str]:
@@ -95,7 +103,14 @@ def _usage(found: Sequence[Attempt]) -> Usage:
 
 
 def _settle(
-    conn: Connection, engine: Engine, message: ResolveInput, attempt: Attempt, placements: Sequence[Placement], usage: Usage, now: datetime
+    conn: Connection,
+    engine: Engine,
+    message: ResolveInput,
+    attempt: Attempt,
+    placements: Sequence[Placement],
+    rejected: Sequence[Rejected],
+    usage: Usage,
+    now: datetime,
 ) -> ResolveResult:
     row = reflections.row_of(conn, message.reflection_id)
     # The verdict's row is locked first: a later verdict either waits for this to end, or is seen here.
@@ -121,7 +136,6 @@ def _settle(
         replaces=intake.earlier_runs(conn, row.episode_id, row.run_number),
         replaces_why=row.reason or "the task was reflected again",
     )
-    rejected = [Rejected(**item) for item in (attempt.grounded or {}).get("rejected", [])]
     due = _due(conn, row.id)
     reflections.set_result(
         conn,

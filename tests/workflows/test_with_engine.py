@@ -79,6 +79,30 @@ async def test_a_session_ends_in_memories(house: Rig) -> None:
     assert row.written_by.startswith("rules")
 
 
+async def test_without_a_user_lessons_alone_are_kept_and_quote_nobody(house: Rig) -> None:
+    """What one person said has no owner then, and whoever uses the agent would be told it; it is refused with the reason."""
+    accepted = make_outcome("failure", note="missing call: update_payment")
+    async with house.workers():
+        done = await house.run(
+            make_episode("r1", turns=_failed_booking(), outcome=accepted, goal="change a train", user_id="", agent_id="dine")
+        )
+        assert (await house.final(done.reflection_id)).status is ReflectionStatus.COMPLETED
+        told = (make_turn("I always prefer a window seat."), make_turn("Noted.", role="assistant", seq=2))
+        alone = await house.run(make_episode("r2", turns=told, outcome=make_outcome("unknown"), goal="", user_id="", agent_id="dine"))
+        nothing = await house.final(alone.reflection_id)
+    kept = await house.engine.ledger.read(lambda conn: memories.page(conn, TENANT, [agent_space("dine")], limit=100))
+    assert {row.kind for row in kept} == {"lesson"}
+    assert "window seat" not in str([(row.conclusion, row.words) for row in kept])
+    for reflection_id in (done.reflection_id, alone.reflection_id):
+        row = await house.engine.ledger.read(lambda conn, at=reflection_id: reflections.row_of(conn, at))
+        refused = [item for item in row.rejected if item["rule"] == "owner"]
+        assert any("window seat" in item["draft"]["conclusion"] for item in refused)
+        assert {item["reason"] for item in refused} == {
+            "no user is named: facts, preferences, instructions, todos and events have no owner"
+        }
+    assert nothing.status is ReflectionStatus.SKIPPED
+
+
 async def test_an_idle_session_is_reflected_too(house: Rig, environment: WorkflowEnvironment) -> None:
     """The outcome is what rules read from the user's last words."""
     async with house.workers():
