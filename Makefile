@@ -37,7 +37,7 @@ demo-keep: setup  ## the same, and leave it running to look around
 	@$(BIN)/hindwise demo --keep
 
 test: setup  ## every test; T=path runs that part alone
-	@$(BIN)/python -m pytest $(T)
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(T)
 
 lint: setup  ## style and import order
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
