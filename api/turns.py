@@ -1,7 +1,7 @@
 """Chat messages as OpenAI's clients have them, made into turns. Pure: the time is passed in.
 
-Without `turn_id` a turn is named by its content, so that a repeated request adds nothing. The same words said twice within one
-request are two turns; said again in a later request they are taken for a repetition unless `turn_id` or `occurred_at` tells them apart.
+Without `turn_id` a turn of a session is named by the ledger, which knows what came before; one with `occurred_at`, and every turn of a
+whole run, is named by its content.
 """
 
 import json
@@ -62,12 +62,19 @@ class MessageToolCall(_Open):
     arguments: StrictStr | dict[str, Any] | None = None
 
 
+_TURN_ID = (
+    "Your id of this turn: sent again it changes nothing. Without it, and without `occurred_at`, a turn is taken for a repetition only "
+    "where the request begins with the newest turns of the open task, in their order: so a request sent again, or the whole "
+    "conversation sent each time, adds only what is new, and the same words said later are a turn of their own."
+)
+
+
 class Message(_Open):
     """One turn: a message, a tool call or a tool result, in the shape of OpenAI's chat messages."""
 
     role: Role = Field(description="`human` and `ai` are understood as `user` and `assistant`, `developer` as `system`.")
     content: StrictStr | list[ContentPart] | None = None
-    turn_id: Id | None = Field(default=None, description="Your id of this turn: sent again it changes nothing.")
+    turn_id: Id | None = Field(default=None, description=_TURN_ID)
     name: StrictStr | None = Field(default=None, max_length=200, description="Of a tool result: the tool.")
     tool_calls: list[MessageToolCall] | None = Field(default=None, max_length=MAX_TOOL_CALLS)
     function_call: FunctionCall | None = Field(default=None, description="The older form of one tool call.")
@@ -79,10 +86,19 @@ class Message(_Open):
     occurred_at: Moment | None = Field(default=None, description="By default the time of arrival.")
 
 
-def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime) -> list[Turn]:
-    """Return safe turns in order, numbered from 1. Raises TooLarge with the position, InvalidInput for an origin above the role's."""
+def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime, whole_run: bool = True) -> list[Turn]:
+    """Return safe turns in order, numbered from 1. Raises TooLarge with the position, InvalidInput for an origin above the role's.
+
+    whole_run: False leaves a turn that has neither id nor time without a name, for the ledger to give.
+    """
     seen: Counter[str] = Counter()
-    return [_turn(message, number, user_id, agent_id, now, seen) for number, message in enumerate(messages, start=1)]
+    turns = [_turn(message, number, user_id, agent_id, now) for number, message in enumerate(messages, start=1)]
+    return [
+        turn.model_copy(update={"turn_id": _name_of(turn, message.occurred_at, seen)})
+        if not turn.turn_id and (whole_run or message.occurred_at)
+        else turn
+        for turn, message in zip(turns, messages, strict=True)
+    ]
 
 
 def is_small(messages: Sequence[Message], limit: int) -> bool:
@@ -99,7 +115,7 @@ def is_small(messages: Sequence[Message], limit: int) -> bool:
     return True
 
 
-def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datetime, seen: Counter[str]) -> Turn:
+def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datetime) -> Turn:
     role = _ROLES.get(message.role, str(message.role))
     origin = message.origin or _ORIGINS[role]
     if TRUST[origin] > TRUST[_ORIGINS[role]]:
@@ -112,7 +128,7 @@ def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datet
         size += len(json.dumps([call.model_dump() for call in calls], ensure_ascii=False).encode())
     if size > MAX_TURN_BYTES:
         raise TooLarge(f"turns[{number - 1}] has {size} bytes, at most {MAX_TURN_BYTES} are kept: send a link to it as an artifact")
-    turn = Turn(
+    return Turn(
         seq=number,
         turn_id=message.turn_id or "",
         role=role,
@@ -124,7 +140,6 @@ def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datet
         tool_call_id=safe_line(message.tool_call_id or "", 200),
         occurred_at=message.occurred_at or now,
     )
-    return turn if turn.turn_id else turn.model_copy(update={"turn_id": _name_of(turn, message.occurred_at, seen)})
 
 
 def _name_of(turn: Turn, occurred_at: datetime | None, seen: Counter[str]) -> str:

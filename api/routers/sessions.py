@@ -35,7 +35,7 @@ _CONTEXT_PAGE = 50
 async def record_turns(session_id: Id, body: TurnsBody, services: Use, caller: Caller) -> TurnsAnswer:
     """Keep turns of a session. A turn id sent again with the same content is a duplicate; with other content, 409 and nothing is kept.
 
-    Without `turn_id` a turn is named by its content (and `occurred_at`), so that a repeated request adds nothing.
+    Without `turn_id`: a request that begins with the newest turns of the open task repeats them; the same words said later are new.
     """
     engine, tenant = services.engine, caller.tenant_id
     user_id, agent_id = body.user_id or "", body.agent_id or ""
@@ -61,8 +61,8 @@ async def record_turns(session_id: Id, body: TurnsBody, services: Use, caller: C
 async def _prepared(body: TurnsBody, user_id: str, agent_id: str, services: Services) -> list[Turn]:
     now = services.engine.clock.now()
     if is_small(body.turns, _LARGE_BODY):
-        return to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now)
-    return await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now)
+        return to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now, whole_run=False)
+    return await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now, whole_run=False)
 
 
 @router.post("/{session_id}/complete", status_code=202, operation_id="complete_task", openapi_extra=needs("write"))

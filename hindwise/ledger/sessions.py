@@ -1,6 +1,6 @@
 """Sessions and their turns: idempotent by turn id, numbered by the ledger, never rewritten."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -57,6 +57,15 @@ _KNOWN = select(turns.c.turn_id, turns.c.digest).where(
     turns.c.tenant_id == bindparam("tenant"),
     turns.c.session_key == bindparam("session"),
     turns.c.turn_id.in_(bindparam("turns", expanding=True)),
+)
+_NEWEST = (
+    select(turns.c.turn_id, turns.c.digest, turns.c.seq)
+    .where(
+        turns.c.tenant_id == bindparam("tenant"),
+        turns.c.session_key == bindparam("session"),
+        turns.c.seq.between(bindparam("first"), bindparam("last")),
+    )
+    .order_by(turns.c.seq)
 )
 _RANGE = (
     select(turns)
@@ -154,15 +163,25 @@ def record_turns(conn: Connection, session: SessionRow, new: Sequence[Turn], now
     """Append turns to a locked session; `seq` of the given turns is ignored.
 
     The same turn id with the same content counts as a duplicate. Raises TurnConflict (nothing written) for other content.
+    Turns without an id are named here; of them, those that the open task ends with already are duplicates (see `_repeated`).
     """
-    known = _digests(conn, session.tenant_id, session.session_id, [turn.turn_id for turn in new])
+    named = {turn.turn_id for turn in new if turn.turn_id}
+    places = range(session.last_seq + 1, session.last_seq + len(new) + 1) if len(named) < len(new) else ()
+    known = _digests(conn, session.tenant_id, session.session_id, [*named, *(_own_name(seq) for seq in places)])
+    repeated = _repeated(conn, session, new, known) if places else 0
     rows: list[dict[str, Any]] = []
     conflicts: list[str] = []
     for turn in new:
-        digest = turn.content_digest()
-        if turn.turn_id not in known:
+        digest, seq = turn.content_digest(), session.last_seq + len(rows) + 1
+        if not turn.turn_id:
+            if repeated:
+                repeated -= 1
+            else:
+                name = _own_name(seq) if _own_name(seq) not in known else f"{_own_name(seq)}-{digest[:16]}"
+                rows.append(_row(session.tenant_id, session.session_id, seq, turn.model_copy(update={"turn_id": name}), digest, now))
+        elif turn.turn_id not in known:
             known[turn.turn_id] = digest
-            rows.append(_row(session.tenant_id, session.session_id, session.last_seq + len(rows) + 1, turn, digest, now))
+            rows.append(_row(session.tenant_id, session.session_id, seq, turn, digest, now))
         elif known[turn.turn_id] != digest:
             conflicts.append(turn.turn_id)
     if conflicts:
@@ -176,6 +195,33 @@ def record_turns(conn: Connection, session: SessionRow, new: Sequence[Turn], now
     last = session.last_seq + len(rows)
     changed = conn.execute(_ADVANCE, {"tenant": session.tenant_id, "session": session.session_id, "last": last, "now": now}).one()
     return Recorded(SessionRow(*changed), len(rows), len(new) - len(rows), session.last_seq + 1, last)
+
+
+def _own_name(seq: int) -> str:
+    """The id of a turn that came without one."""
+    return f"auto-{seq}"
+
+
+def _repeated(conn: Connection, session: SessionRow, new: Sequence[Turn], known: Collection[str]) -> int:
+    """How many of the unnamed turns, from the first on, the session has already.
+
+    A batch begins with what a request before it sent where its first turns are, in order, the newest ones of the open task: the
+    whole batch for a request sent again, its older part for a caller who sends the conversation from its beginning each time.
+    """
+    span = {"first": max(session.open_seq, session.last_seq - len(new) + 1), "last": session.last_seq}
+    asked = {"tenant": session.tenant_id, "session": session.session_id, **span}
+    tail = [_mark(row.turn_id, row.digest, row.seq) for row in conn.execute(_NEWEST, asked)]
+    # A named turn that stands further back was a duplicate in the first request too, and left no row behind.
+    marks = [_mark(turn.turn_id, turn.content_digest(), 0) for turn in new]
+    head = [mark for mark in marks if not mark[0] or mark in tail or mark[0] not in known]
+    longest = next((size for size in range(min(len(head), len(tail)), 0, -1) if tail[-size] == head[0] and tail[-size:] == head[:size]), 0)
+    return sum(1 for name, _ in head[:longest] if not name)
+
+
+def _mark(turn_id: str, digest: str, seq: int) -> tuple[str, str]:
+    """What a turn is recognised by: its id, or its content where the id is none of the caller's."""
+    unnamed = not turn_id or turn_id == _own_name(seq) or turn_id.startswith(_own_name(seq) + "-")
+    return ("", digest) if unnamed else (turn_id, "")
 
 
 def _digests(conn: Connection, tenant_id: str, session_key: str, turn_ids: Sequence[str]) -> dict[str, str]:

@@ -77,6 +77,56 @@ async def test_turns_without_id_are_not_doubled_by_a_repeated_request_but_twice_
     assert (first["recorded"], again["recorded"], again["duplicates"]) == (3, 0, 3)
 
 
+def _said(*lines: str) -> dict[str, Any]:
+    """Turns without ids, user and assistant by turns; a line that begins with `=` is the assistant's."""
+    return turns_body(*({"role": "assistant" if line[0] == "=" else "user", "content": line.lstrip("=")} for line in lines))
+
+
+async def _kept(front: Front, *requests: dict[str, Any]) -> list[str]:
+    for body in requests:
+        assert (await front.post("/v1/sessions/s1/turns", body)).status_code == 200
+    return [turn["content"] for turn in (await front.http.get("/v1/sessions/s1/context")).json()["turns"]]
+
+
+async def test_the_same_word_said_again_later_is_a_turn_of_its_own(front: Front) -> None:
+    kept = await _kept(front, _said("是"), _said("=Book it?"), _said("是"), _said("是"), _said("=Pay?", "是"), _said("=Pay?", "是"))
+    assert kept == ["是", "Book it?", "是", "Pay?", "是"]
+
+
+async def test_a_conversation_sent_from_its_beginning_each_time_is_kept_once(front: Front) -> None:
+    talk = ["yes", "=Sure?", "yes", "=Done", "thanks", "=Bye"]
+    kept = await _kept(front, *(_said(*talk[:end]) for end in (2, 2, 4, 6)), _said(*talk[3:]))
+    assert kept == [line.lstrip("=") for line in talk]
+
+
+async def test_the_next_task_may_begin_with_the_words_the_last_one_ended_with(front: Front) -> None:
+    assert await _kept(front, _said("again")) == ["again"]
+    first = (await front.post("/v1/sessions/s1/complete", {})).json()
+    assert await _kept(front, _said("again")) == ["again", "again"]
+    assert (await front.post("/v1/sessions/s1/complete", {})).json()["episode_id"] != first["episode_id"]
+
+
+async def test_a_request_that_mixes_turns_with_and_without_ids_is_kept_once(front: Front) -> None:
+    plain = {"role": "user", "content": "yes"}
+    mixed = turns_body(TURN, plain, {"turn_id": "t2", "role": "assistant", "content": "ok"}, plain)
+    words = [TURN["content"], "yes", "ok", "yes"]
+    assert await _kept(front, mixed, mixed) == words
+    # A known turn that led a later request left no row there, so its repetition is known all the same.
+    more = turns_body(TURN, {"role": "assistant", "content": "done"}, plain)
+    assert await _kept(front, more, more) == [*words, "done", "yes"]
+
+
+async def test_a_turn_that_tells_its_time_is_known_whenever_it_comes(front: Front) -> None:
+    timed = turns_body({"role": "user", "content": "yes", "occurred_at": "2026-11-12T09:00:00Z"})
+    later = turns_body({"role": "user", "content": "yes", "occurred_at": "2026-11-12T09:05:00Z"})
+    assert await _kept(front, timed, _said("=ok"), timed, later) == ["yes", "ok", "yes"]
+
+
+async def test_a_caller_may_have_taken_the_name_that_a_turn_would_get(front: Front) -> None:
+    taken = turns_body({"turn_id": "auto-2", "role": "user", "content": "mine"})
+    assert await _kept(front, taken, _said("=ok"), _said("=ok")) == ["mine", "ok"]
+
+
 async def test_a_session_belongs_to_the_first_who_used_it(front: Front) -> None:
     await front.post("/v1/sessions/s1/turns", turns_body())
     answer = await front.post("/v1/sessions/s1/turns", turns_body(user_id="bob"))
