@@ -77,9 +77,10 @@ class Judge:
         relevances = self._relevances(pool)
         ranked, fused = _ranked(pool, relevances)
         best = max(relevances, default=0.0)
-        hopeful = [Hopeful(*values) for values in zip(pool, ranked, fused, self._passing(pool, relevances, best), strict=True)]
+        weighed = zip(pool, ranked, fused, self._passing(pool, relevances, best), strict=True)
+        hopeful = [Hopeful(*values) for values in weighed if values[-1] or values[0].row.id in stands]
         told = self._most_promising([item for item in hopeful if item.relevant])
-        told += [item for item in hopeful if not item.relevant and item.found.row.id in stands]
+        told += [item for item in hopeful if not item.relevant]
         return Sifted(told, best, len(pool))
 
     def score(self, sifted: Sifted) -> list[Scored]:

@@ -37,13 +37,8 @@ def score(
     if profile is not Profile.BALANCED:
         raise ValueError(f"unknown profile {profile!r}")
     fades = decay(memory, rules, now)
-    parts = {
-        "relevance": relevance,
-        "importance": memory.importance / 10,
-        "decay": fades,
-        "hits": memory.hits / (memory.hits + _HALF_OF_HITS),
-    }
-    total = RELEVANCE * parts["relevance"] + IMPORTANCE * parts["importance"] * fades + HITS * parts["hits"]
+    importance, hits = memory.importance / 10, memory.hits / (memory.hits + _HALF_OF_HITS)
+    total = RELEVANCE * relevance + IMPORTANCE * importance * fades + HITS * hits
     if memory.status is Status.PENDING:
         total *= PENDING_WEIGHT
     # These are our own numbers, which need no validation, some twenty times per recall.
@@ -53,7 +48,10 @@ def score(
             "lexical": round(lexical, 4),
             "cosine": round(cosine or 0.0, 4),
             "fused": round(fused, 4),
-            **{name: round(value, 4) for name, value in parts.items()},
+            "relevance": round(relevance, 4),
+            "importance": importance,
+            "decay": round(fades, 4),
+            "hits": round(hits, 4),
             "standing": standing,
             "score": round(total, 6),
         },
