@@ -1,10 +1,13 @@
 """What is the same thing said twice? Keys of slots, and of items without one."""
 
+import re
 import unicodedata
 
 from hindwise.model.ids import digest
 from hindwise.model.memory import SLOTTED, Words
 from hindwise.text.values import normalise_value
+
+_NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
 def _fold(text: str) -> str:
@@ -24,12 +27,16 @@ def slot_key(words: Words) -> str | None:
 
 
 def same_value(one: Words, other: Words) -> bool:
-    """Whether two items of one slot say the same: numbers, units and dates normalised, negation kept; numbers never merge."""
+    """Whether two items of one slot say the same: numbers, units and dates normalised, negation kept; numbers never merge.
+
+    Numbers count wherever they stand: "window seats near row 9" and "… row 20" have the value "window" and are not the same.
+    """
     return _value(one) == _value(other)
 
 
-def _value(words: Words) -> str:
-    return normalise_value(words.value or words.conclusion)
+def _value(words: Words) -> tuple[str, frozenset[str]]:
+    value = normalise_value(words.value or words.conclusion)
+    return value, frozenset(_NUMBER.findall(normalise_value(words.conclusion))) - frozenset(_NUMBER.findall(value))
 
 
 def duplicate_key(words: Words) -> str:

@@ -37,6 +37,18 @@ def test_numbers_and_negation_never_merge(old, new):
     assert not same_value(make_draft(new), head(old))
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "value"),
+    [
+        ("Prefers window seats near row 9", "Prefers window seats near row 20", "window"),
+        ("喜欢靠窗的座位", "喜欢靠窗的座位，第20排", "靠窗"),
+    ],
+)
+def test_a_number_outside_the_value_is_not_lost(old, new, value):
+    plan = decide(make_draft(new, value=value), NOON + DAY, [head(old, value=value)], [])
+    assert plan.action == "supersede"
+
+
 def test_an_older_fact_that_arrives_late_never_closes_a_newer_one():
     plan = decide(make_draft("aisle seats"), NOON - DAY, [head("window seats")], [])
     assert (plan.action, plan.successor) == ("late", "m1")
