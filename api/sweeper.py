@@ -1,5 +1,7 @@
 """Finds what was accepted but never reached Temporal: reflections without a start, sessions with turns no workflow has seen.
 
+And what Temporal has lost since: reflections that run for long are started again, which changes nothing where their workflow runs.
+
 One process at a time (a lease); what two of them did would still be the same work twice, not two works.
 """
 
@@ -22,6 +24,8 @@ _YOUNG = timedelta(seconds=3)
 """Younger work is being dispatched by whoever accepted it."""
 _LOST_START = timedelta(minutes=2)
 """Dispatched this long ago and still without a start: told again, which changes nothing where the workflow exists."""
+_LOST_RUN, _LOST_RUNS = timedelta(minutes=15), 20
+"""Running for longer than this: its workflow may have been terminated by hand, or gone with Temporal's database. So many at once."""
 _FIRST_REST, _LONGEST_REST = timedelta(seconds=10), timedelta(minutes=5)
 _LEASE_S = 10.0
 """Not longer: after a crash of its holder, this long nobody sweeps."""
@@ -89,7 +93,8 @@ class Sweeper:
 
 def _waiting(conn: Connection, now: datetime) -> list[tuple[Row[tuple[object, ...]], tuple[str, ...]]]:
     found = []
-    for row in reflections.waiting(conn, now, now - _YOUNG, now - _LOST_START, _BATCH):
+    lost = reflections.stalled(conn, now - _LOST_RUN, _LOST_RUNS)
+    for row in [*reflections.waiting(conn, now, now - _YOUNG, now - _LOST_START, _BATCH), *lost]:
         episode = episodes.row_of(conn, row.tenant_id, row.episode_id)
         found.append((row, spaces_of(episode.user_id, episode.agent_id)))
     return found

@@ -257,6 +257,18 @@ def waiting(conn: Connection, now: datetime, queued_before: datetime, dispatched
     return list(conn.execute(query))
 
 
+def stalled(conn: Connection, before: datetime, limit: int) -> list[Row[Any]]:
+    """Return running reflections begun and last told to Temporal before `before`: their workflow may be lost. Longest untold first.
+
+    Those that wait for a person are not among them.
+    """
+    told = func.coalesce(reflections.c.dispatched_at, reflections.c.started_at)
+    query = select(reflections).where(
+        reflections.c.status == str(ReflectionStatus.RUNNING), reflections.c.started_at < before, told < before
+    )
+    return list(conn.execute(query.order_by(told, reflections.c.id).limit(limit)))
+
+
 def page(
     conn: Connection, tenant_id: str, *, status: str = "", since: datetime | None = None, before: datetime | None = None, limit: int
 ) -> list[Row[Any]]:

@@ -10,7 +10,7 @@ import pytest
 from api.errors import WorkflowsUnavailable
 from api.sweeper import Sweeper
 from api.turns import Message, is_small
-from hindwise.ledger import sessions
+from hindwise.ledger import reflections, sessions
 from hindwise.ledger.sessions import session_handle
 from tests.api.front import TURN, Front, WritingStarter, open_front, turns_body
 from workflows.contracts import SessionInput, TurnsRecorded
@@ -167,6 +167,21 @@ async def test_a_session_that_no_worker_can_take_does_not_hold_up_the_others(tmp
         assert await sweeper.sweep() == 0
         front.engine.clock.advance(seconds=10)  # type: ignore[attr-defined]
         assert await sweeper.sweep() == 1
+
+
+async def test_a_reflection_whose_workflow_was_lost_while_it_ran_is_started_again(front: Front) -> None:
+    await front.post("/v1/sessions/s1/turns", turns_body())
+    done = (await front.post("/v1/sessions/s1/complete", {"outcome": {"status": "success"}})).json()
+    await front.settled()
+    now = front.engine.clock.now()
+    await front.engine.ledger.write(lambda conn: reflections.set_running(conn, done["reflection_id"], "reflect", now))
+    sweeper = Sweeper(front.services.dispatch)
+    told = []
+    for minutes in (14, 2, 14, 2):
+        front.engine.clock.advance(seconds=minutes * 60)  # type: ignore[attr-defined]
+        told.append(await sweeper.sweep())
+    assert told == [0, 1, 0, 1]
+    assert {start.reflection_id for start in front.starter.started} == {done["reflection_id"]}
 
 
 @dataclass

@@ -147,3 +147,24 @@ async def test_turns_are_purged_after_their_time_but_not_under_an_open_reflectio
     await ledger.write(lambda conn: reflections.finish(conn, accepted.reflection_id, ReflectionStatus.COMPLETED, NOON))
     assert await ledger.write(purge) == 1
     assert (await ledger.read(lambda conn: episodes.load(conn, TENANT, accepted.episode_id))).turns == ()
+
+
+async def test_a_running_reflection_that_nobody_was_told_of_for_long_is_found_once_per_limit(ledger):
+    accepted = await ledger.write(accept(make_episode()))
+    waits_for_a_person = await ledger.write(accept(make_episode("r2")))
+    for found in (accepted, waits_for_a_person):
+        await ledger.write(lambda conn, at=found.reflection_id: reflections.set_running(conn, at, "reflect", NOON))
+    await ledger.write(lambda conn: reflections.set_parked(conn, waits_for_a_person.reflection_id, "LLM_API_KEY is refused"))
+
+    def stalled(minutes):
+        return lambda conn: [row.id for row in reflections.stalled(conn, NOON + timedelta(minutes=minutes - 15), 10)]
+
+    assert await ledger.read(stalled(14)) == []
+    assert await ledger.read(stalled(16)) == [accepted.reflection_id]
+    await ledger.write(lambda conn: reflections.set_dispatched(conn, accepted.reflection_id, NOON + timedelta(minutes=16)))
+    assert await ledger.read(stalled(30)) == []
+    assert await ledger.read(stalled(32)) == [accepted.reflection_id]
+    await ledger.write(
+        lambda conn: reflections.finish(conn, accepted.reflection_id, ReflectionStatus.COMPLETED, NOON + timedelta(minutes=33))
+    )
+    assert await ledger.read(stalled(60)) == []
