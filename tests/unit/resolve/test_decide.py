@@ -45,7 +45,8 @@ def test_numbers_and_negation_never_merge(old, new):
     ],
 )
 def test_a_number_outside_the_value_is_not_lost(old, new, value):
-    plan = decide(make_draft(new, value=value), NOON + DAY, [head(old, value=value)], [])
+    known = make_memory(old, value=value, head=True)
+    plan = decide(make_draft(new, value=value), NOON + DAY, [known], [])
     assert plan.action == "supersede"
 
 
