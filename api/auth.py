@@ -83,9 +83,14 @@ class Keyring:
         return row
 
 
+def is_admin(caller: KeyRow) -> bool:
+    """Whether the key is an operator's: lists may then show all users at once."""
+    return "admin" in caller.scopes
+
+
 def check_scope(caller: KeyRow, scope: str) -> None:
     """Raises Forbidden when the key has neither `scope` nor admin."""
-    if scope not in caller.scopes and "admin" not in caller.scopes:
+    if scope not in caller.scopes and not is_admin(caller):
         raise Forbidden(f"this key may {', '.join(caller.scopes) or 'nothing'}; the call needs `{scope}`: make a key with that scope")
 
 

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row
 
 from api.accepting import accept_outcome, accept_run, answer_of, run_episode
 from api.answers import AcceptedAnswer, EpisodeAnswer, EpisodeDetail, EpisodePage, VerdictAnswer
+from api.auth import is_admin
 from api.bodies import EpisodeBody, EpisodesQuery, OutcomeBody, TaskQuery
 from api.door import Door, needs
 from api.paging import decode, page
@@ -47,7 +48,7 @@ async def post_episode(body: EpisodeBody, services: Use, caller: Caller, respons
 
 @router.get("", operation_id="list_episodes", openapi_extra=needs("read"))
 async def list_episodes(query: Annotated[EpisodesQuery, Query()], services: Use, caller: Caller) -> EpisodePage:
-    """List finished tasks, the newest end first."""
+    """List finished tasks, the newest end first. Without `user_id`: those that name no user; with an admin key, everybody's."""
     cursor = decode(query.cursor)
     rows, following = await services.engine.ledger.read(
         lambda conn: page(
@@ -57,6 +58,7 @@ async def list_episodes(query: Annotated[EpisodesQuery, Query()], services: Use,
                 user_id=query.user_id or "",
                 agent_id=query.agent_id or "",
                 outcome=str(query.outcome or ""),
+                ownerless=not query.user_id and not is_admin(caller),
                 before=before,
                 limit=n,
             ),

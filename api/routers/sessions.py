@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from api.accepting import answer_of
 from api.answers import AcceptedAnswer, CheckpointAnswer, ContextAnswer, SessionAnswer, SessionPage, TurnsAnswer
+from api.auth import is_admin
 from api.bodies import CheckpointBody, CompleteBody, ContextQuery, SessionsQuery, TurnsBody
 from api.door import Door, needs
 from api.fields import Id
@@ -90,11 +91,15 @@ async def complete_task(session_id: Id, body: CompleteBody, services: Use, calle
 
 @router.get("", operation_id="list_sessions", openapi_extra=needs("read"))
 async def list_sessions(query: Annotated[SessionsQuery, Query()], services: Use, caller: Caller) -> SessionPage:
-    """List sessions, the newest turn first."""
+    """List sessions, the newest turn first. Without `user_id`: those that name no user; with an admin key, everybody's."""
+    user_id = query.user_id or ""
+    ownerless = not user_id and not is_admin(caller)
     cursor = decode(query.cursor)
     rows, following = await services.engine.ledger.read(
         lambda conn: page(
-            lambda before, n: sessions.page(conn, caller.tenant_id, query.state or "", user_id=query.user_id or "", before=before, limit=n),
+            lambda before, n: sessions.page(
+                conn, caller.tenant_id, query.state or "", user_id=user_id, ownerless=ownerless, before=before, limit=n
+            ),
             lambda row: row.last_turn_at,
             cursor,
             query.limit,

@@ -156,14 +156,17 @@ def page(
     user_id: str = "",
     agent_id: str = "",
     outcome: str = "",
+    ownerless: bool = False,
     before: datetime | None = None,
     limit: int,
 ) -> list[Row[Any]]:
-    """Return bare rows of one owner, newest first."""
+    """Return bare rows of one owner, newest first. `ownerless`: only those that name no user."""
     query = select(episodes).where(episodes.c.tenant_id == tenant_id)
     for column, value in ((episodes.c.user_id, user_id), (episodes.c.agent_id, agent_id), (episodes.c.outcome_status, outcome)):
         if value:
             query = query.where(column == value)
+    if ownerless:
+        query = query.where(episodes.c.user_id == "")
     if before is not None:
         query = query.where(episodes.c.ended_at < before)
     return list(conn.execute(query.order_by(episodes.c.ended_at.desc(), episodes.c.id).limit(limit)))

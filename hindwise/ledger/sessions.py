@@ -108,14 +108,16 @@ def by_handle(conn: Connection, handle: str) -> SessionRow:
 
 
 def page(
-    conn: Connection, tenant_id: str, state: str, *, user_id: str = "", before: datetime | None = None, limit: int
+    conn: Connection, tenant_id: str, state: str, *, user_id: str = "", ownerless: bool = False, before: datetime | None = None, limit: int
 ) -> list[SessionRow]:
-    """Return sessions, newest turn first. `state` empty = any."""
+    """Return sessions, newest turn first. `state` empty = any; `ownerless`: only those that name no user."""
     query = select(*_COLUMNS).where(sessions.c.tenant_id == tenant_id)
     if state:
         query = query.where(sessions.c.state == state)
     if user_id:
         query = query.where(sessions.c.user_id == user_id)
+    if ownerless:
+        query = query.where(sessions.c.user_id == "")
     if before is not None:
         query = query.where(sessions.c.last_turn_at < before)
     return [SessionRow(*row) for row in conn.execute(query.order_by(sessions.c.last_turn_at.desc(), sessions.c.session_id).limit(limit))]

@@ -88,6 +88,21 @@ async def test_a_key_of_another_tenant_sees_nothing_of_ours_and_changes_nothing(
     assert (await front.http.get("/memory/search", params={"q": "tea", "user_id": "a"}, headers=other)).json()["results"] == []
 
 
+async def test_lists_that_name_no_user_show_everybodys_work_to_an_admin_alone(front: Front) -> None:
+    reader = await key_with(front, "read", "write")
+    said = {"turns": [{"role": "user", "content": "我的订单"}], "agent_id": "desk"}
+    for user in ({"user_id": "ann"}, {"user_id": "bob"}, {}):
+        name = user.get("user_id", "nobody")
+        assert (await front.post("/v1/episodes", {**said, **user, "run_id": f"run-{name}"})).status_code == 202
+        assert (await front.post(f"/v1/sessions/s-{name}/turns", {**said, **user})).status_code == 200
+    for path, everybodys in (("/v1/episodes?agent_id=desk", {"ann", "bob", ""}), ("/v1/sessions", {"ann", "bob", ""})):
+        seen = {item["user_id"] for item in (await front.http.get(path)).json()["items"]}
+        assert seen == everybodys, path
+        assert [item["user_id"] for item in (await front.http.get(path, headers=reader)).json()["items"]] == [""], path
+    for path in ("/v1/episodes?agent_id=desk&user_id=ann", "/v1/sessions?user_id=ann"):
+        assert [item["user_id"] for item in (await front.http.get(path, headers=reader)).json()["items"]] == ["ann"], path
+
+
 async def test_more_requests_than_allowed_are_429_with_the_time_to_wait(tmp_path: Path) -> None:
     async with open_front(tmp_path, rate_limit_per_minute=5) as front:
         answers = [await front.http.get("/v1/sessions") for _ in range(7)]
