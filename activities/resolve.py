@@ -90,7 +90,7 @@ async def _embed_ahead(engine: Engine, tenant_id: str, placements: Sequence[Plac
                 documents = [document_of(placement.draft) for placement in placements if placement.space == name]
                 texts = {document.text_hash: document.text for document in documents}
                 if name in rows:
-                    await embed_documents(engine.ledger, engine.embedder, rows[name].no, texts)
+                    await embed_documents(engine.ledger, engine.embedder, rows[name].no, rows[name].epoch, texts)
     except (HindwiseError, TimeoutError) as error:
         _log.warning("embedding_left_to_the_dispatcher", cause=getattr(error, "type", "timeout"))
 

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row
 
 from hindwise.clock import Clock
 from hindwise.embed.base import Embedder
+from hindwise.errors import SpaceErased
 from hindwise.index.base import Index, IndexItem
 from hindwise.index.document import document_of
 from hindwise.ledger import embeddings, memories, outbox, spaces
@@ -52,7 +53,8 @@ class Projection:
         """Bring the space with the oldest mark (or the named one) up to date.
 
         Returns how many memories were applied; None when there was nothing to lease. Raises IndexUnavailable,
-        ModelUnavailable, LedgerUnavailable; the marks stay, so a later call does the rest.
+        ModelUnavailable, LedgerUnavailable; the marks stay, so a later call does the rest. Raises SpaceErased where the space was
+        erased meanwhile: what was applied is taken out of the index again.
         """
         return (await self._together([space_no]))[0]
 
@@ -73,11 +75,20 @@ class Projection:
                     while held:
                         await self._apply(held)
                         applied.update({one.lease.space_no: len(one.marks) for one in held})
-                        held = await self._ledger.write(lambda conn, done=held: self._done(conn, done))  # type: ignore[misc]
+                        held = await self._finish(held)
             finally:
                 if held:
                     await self._ledger.write(lambda conn: self._give_back(conn, held))
         return [applied[one.lease.space_no] if one else None for one in taken]
+
+    async def _finish(self, held: Sequence[_Taken]) -> list[_Taken]:
+        try:
+            return await self._ledger.write(lambda conn: self._done(conn, held))
+        except SpaceErased:
+            # Of a space that was erased the index must keep nothing; the marks of the others bring back theirs.
+            for one in held:
+                await self._index.delete(index_space(one.lease.tenant_id, one.lease.space), [memory_id for memory_id, _ in one.marks])
+            raise
 
     def _give_back(self, conn: Connection, held: Sequence[_Taken]) -> None:
         for one in held:
@@ -96,6 +107,7 @@ class Projection:
         """Take off the marks that were applied; give back the spaces where no other came, and return the rest with their next page."""
         following = []
         for one in done:
+            spaces.check_epoch(conn, one.lease.space_no, one.lease.epoch)
             if one.marks:
                 outbox.done(conn, one.lease.space_no, one.marks)
                 spaces.set_index_no(conn, one.lease.space_no, max(mark for _, mark in one.marks))
@@ -111,7 +123,7 @@ class Projection:
         gone: dict[str, list[str]] = {}
         for one in taken:
             live = [memory for row in one.rows if (memory := memories.from_row(row)).status in LIVE]
-            items += await self.items(one.lease.space_no, live) if live else []
+            items += await self.items(one.lease, live) if live else []
             if dead := sorted({memory_id for memory_id, _ in one.marks} - {memory.id for memory in live}):
                 gone[index_space(one.lease.tenant_id, one.lease.space)] = dead
         if items:
@@ -119,12 +131,11 @@ class Projection:
         for space, ids in gone.items():
             await self._index.delete(space, ids)
 
-    async def items(self, space_no: int, live: Sequence[Memory]) -> list[IndexItem]:
-        """Return the index items of live memories, embedding what the ledger has no vector of."""
+    async def items(self, lease: Lease, live: Sequence[Memory]) -> list[IndexItem]:
+        """Return the index items of live memories, embedding what the ledger has no vector of. Raises as `embed_documents`."""
         documents = {memory.id: document_of(memory) for memory in live}
-        vectors = await embed_documents(
-            self._ledger, self._embedder, space_no, {document.text_hash: document.text for document in documents.values()}
-        )
+        texts = {document.text_hash: document.text for document in documents.values()}
+        vectors = await embed_documents(self._ledger, self._embedder, lease.space_no, lease.epoch, texts)
         return [
             IndexItem(
                 memory_id=memory.id,
@@ -138,10 +149,13 @@ class Projection:
         ]
 
 
-async def embed_documents(ledger: Ledger, embedder: Embedder, space_no: int, texts: dict[str, str]) -> dict[str, embeddings.Vector]:
+async def embed_documents(
+    ledger: Ledger, embedder: Embedder, space_no: int, epoch: int, texts: dict[str, str]
+) -> dict[str, embeddings.Vector]:
     """Return vectors by text hash from the ledger, computing and keeping the missing ones; {} with embedder `none`.
 
-    Raises ModelUnavailable, ModelRefused.
+    epoch: the space's, when the texts were read. Raises SpaceErased where it differs by the time there is something to keep;
+    ModelUnavailable, ModelRefused.
     """
     if not embedder.dim:
         return {}
@@ -151,6 +165,11 @@ async def embed_documents(ledger: Ledger, embedder: Embedder, space_no: int, tex
     if missing:
         computed = await embedder.passages([texts[text_hash] for text_hash in missing])
         fresh = {text_hash: vector for text_hash, vector in zip(missing, computed, strict=True) if vector is not None}
-        await ledger.write(lambda conn: embeddings.store(conn, space_no, embedder.model, fresh))
+
+        def keep(conn: Connection) -> None:
+            spaces.check_epoch(conn, space_no, epoch)
+            embeddings.store(conn, space_no, embedder.model, fresh)
+
+        await ledger.write(keep)
         vectors |= fresh
     return vectors

@@ -21,10 +21,13 @@ class SpaceRow:
     index_no: int
 
 
+_DROPPED = "the space was erased while this was in flight; nothing was written"
+
 _FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, spaces.c.index_no).where(
     spaces.c.tenant_id == bindparam("tenant"), spaces.c.name.in_(bindparam("names", expanding=True))
 )
 _LOCK = _FIND.order_by(spaces.c.no).with_for_update()
+_EPOCH = select(spaces.c.epoch).where(spaces.c.no == bindparam("space")).with_for_update()
 _BUMP = update(spaces).where(spaces.c.no == bindparam("space")).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
 _INDEXED = (
     update(spaces).where(spaces.c.no == bindparam("space"), spaces.c.index_no < bindparam("up_to")).values(index_no=bindparam("up_to"))
@@ -50,8 +53,14 @@ def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping
     rows = {row.name: SpaceRow(*row) for row in conn.execute(_LOCK, {"tenant": tenant_id, "names": list(names)})}
     for name, epoch in (epochs or {}).items():
         if name in rows and rows[name].epoch != epoch:
-            raise SpaceErased("the space was erased while this was in flight; nothing was written")
+            raise SpaceErased(_DROPPED)
     return rows
+
+
+def check_epoch(conn: Connection, space_no: int, epoch: int) -> None:
+    """Lock a space and compare its epoch with what the work began with. Raises SpaceErased when it differs: the work is dropped."""
+    if conn.execute(_EPOCH, {"space": space_no}).scalar_one_or_none() != epoch:
+        raise SpaceErased(_DROPPED)
 
 
 def bump(conn: Connection, space_no: int) -> int:

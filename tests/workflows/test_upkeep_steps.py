@@ -199,7 +199,7 @@ async def test_the_daily_comparison_mends_an_index_that_lost_and_kept_too_much(e
     await _keep(engine, _old(1, id="m1"), _old(1, id="m2"))
     await _keep(engine, _old(1, id="m3"), space="user:u2")
     await engine.index.delete(index_space(TENANT, "user:u1"), ["m1"])
-    item = (await engine.projection.items(1, [_old(1, id="ghost", space="user:u2")]))[0]
+    item = (await engine.projection.items(outbox.Lease(2, "user:u2", TENANT, 0, 0), [_old(1, id="ghost", space="user:u2")]))[0]
     await engine.index.upsert([item])
     environment = ActivityEnvironment()
     assert await environment.run(compare_index, engine, BatchInput(page=1)) == BatchResult(changed=1, more=True, cursor=1)
