@@ -125,10 +125,14 @@ class EpisodePage(Answer):
 
 
 class EpisodeDetail(EpisodeAnswer):
-    """A finished task with its evidence. `purged`: its turns were removed after `retain_turns_days`."""
+    """A finished task with its evidence. `purged`: its turns were removed after `retain_turns_days`.
+
+    `truncated`: these are its first turns; 1,000 of them, or 4 million characters, are told at most.
+    """
 
     inputs: dict[str, Any]
     turns: list[Turn]
+    truncated: bool
     verdicts: list[VerdictAnswer]
     reflection_id: str | None
     purged: bool

@@ -16,10 +16,15 @@ from api.services import Caller, Use
 from api.storing import safe
 from api.turns import to_turns, without_repeats
 from hindwise.errors import InvalidInput, NotFound
-from hindwise.ledger import episodes, reflections
+from hindwise.ledger import episodes, reflections, sessions
 from hindwise.model.episode import Outcome
+from hindwise.model.turn import Turn
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=Door)
+
+_PAGE = 50
+_MAX_TURNS, _MAX_CHARS = 1_000, 4_000_000
+"""So much of a task is told at once."""
 
 
 @router.post("", status_code=202, operation_id="post_episode", openapi_extra=needs("write"))
@@ -116,11 +121,26 @@ def _plain(row: Row[Any]) -> dict[str, Any]:
 def _detail(conn: Connection, tenant_id: str, episode_id: str) -> EpisodeDetail:
     row = episodes.row_of(conn, tenant_id, episode_id)
     newest = reflections.newest_of_episode(conn, episode_id)
+    turns, truncated = _turns(conn, row)
     return EpisodeDetail(
         **_plain(row),
         inputs=row.inputs,
-        turns=list(episodes.load(conn, tenant_id, episode_id).turns),
+        turns=turns,
+        truncated=truncated,
         verdicts=[VerdictAnswer(outcome=v.outcome, at=v.at, accepted=v.accepted) for v in episodes.verdicts(row)],
         reflection_id=newest.id if newest else None,
         purged=row.purged_at is not None,
     )
+
+
+def _turns(conn: Connection, row: Row[Any]) -> tuple[list[Turn], bool]:
+    """The first turns of a task, and whether some were left out. Read page by page: a turn may hold 256 KiB."""
+    kept: list[Turn] = []
+    size = 0
+    for first in range(row.first_seq, row.last_seq + 1, _PAGE):
+        for turn in sessions.turns_of(conn, row.tenant_id, row.session_key, first, min(first + _PAGE - 1, row.last_seq)):
+            size += len(turn.text())
+            if len(kept) == _MAX_TURNS or (kept and size > _MAX_CHARS):
+                return kept, True
+            kept.append(turn)
+    return kept, False

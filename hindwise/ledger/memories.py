@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, or_, select
+from sqlalchemy import Connection, Row, bindparam, func, or_, select
 
 from hindwise.errors import NotFound
 from hindwise.ledger.schema import episodes, evidence, memories, memory_events, memory_links
@@ -63,12 +63,21 @@ def load(conn: Connection, tenant_id: str, memory_id: str, *, lock: bool = False
     return from_row(row, evidence_of(conn, [memory_id]).get(memory_id, ())), row.space_no
 
 
+_MAX_EVIDENCE = 20
+_MAX_VERSIONS = 200
+
 # Built once: every recall asks it, and building it costs as much as running it.
-_EVIDENCE = (
-    select(evidence, episodes.c.user_id)
-    .join(episodes, episodes.c.id == evidence.c.episode_id, isouter=True)
+_PLACE = func.row_number().over(partition_by=evidence.c.memory_id, order_by=evidence.c.ordinal).label("place")
+_STANDING = (
+    select(evidence, _PLACE)
     .where(evidence.c.memory_id.in_(bindparam("ids", expanding=True)), evidence.c.withdrawn_at.is_(None))
-    .order_by(evidence.c.memory_id, evidence.c.ordinal)
+    .subquery("standing")
+)
+_EVIDENCE = (
+    select(_STANDING, episodes.c.user_id)
+    .join(episodes, episodes.c.id == _STANDING.c.episode_id, isouter=True)
+    .where(_STANDING.c.place <= _MAX_EVIDENCE)
+    .order_by(_STANDING.c.memory_id, _STANDING.c.ordinal)
 )
 
 
@@ -86,7 +95,7 @@ def evidence_of(conn: Connection, memory_ids: Sequence[str], *, reader_user: str
                 episode_id=row.episode_id, seq=row.seq if own else None, turn_id=row.turn_id if own else "", quote=row.quote if own else ""
             )
         )
-    return {memory_id: tuple(items[:20]) for memory_id, items in found.items()}
+    return {memory_id: tuple(items) for memory_id, items in found.items()}
 
 
 def rows_by_ids(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Row[Any]]:
@@ -97,7 +106,10 @@ def rows_by_ids(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) 
 
 # What the settling of every draft asks, built once.
 _IN_SLOT = (
-    select(memories).where(memories.c.space_no == bindparam("space"), memories.c.slot_key == bindparam("key")).order_by(memories.c.version)
+    select(memories)
+    .where(memories.c.space_no == bindparam("space"), memories.c.slot_key == bindparam("key"))
+    .order_by(memories.c.head.desc(), memories.c.version.desc())
+    .limit(_MAX_VERSIONS)
 )
 _ALIKE = (
     select(memories)
@@ -115,8 +127,9 @@ _DUE = select(memories.c.review_at, memories.c.expires_at).where(memories.c.refl
 
 
 def in_slot(conn: Connection, space_no: int, key: str) -> list[Memory]:
-    """Return every version kept in a slot, in order of version."""
-    return [from_row(row) for row in conn.execute(_IN_SLOT, {"space": space_no, "key": key})]
+    """Return the head of a slot and the newest versions kept in it, at most 200, in order of version."""
+    found = conn.execute(_IN_SLOT, {"space": space_no, "key": key})
+    return sorted((from_row(row) for row in found), key=lambda memory: memory.version)
 
 
 def alike(conn: Connection, space_no: int, key: str) -> list[Memory]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
 
 from hindwise.errors import NotFound
 from hindwise.ledger.engine import insert_new
@@ -24,6 +24,12 @@ def row_of(conn: Connection, tenant_id: str, recall_id: str) -> Row[Any]:
     if row is None:
         raise NotFound(f"no recall {recall_id!r}: ids are logged within a second of the answer")
     return row
+
+
+def purge(conn: Connection, before: datetime, limit: int) -> int:
+    """Delete the oldest recalls logged before `before`; return how many. What came of them stays counted on the memories."""
+    oldest = select(recalls.c.id).where(recalls.c.at < before).order_by(recalls.c.at).limit(limit)
+    return int(conn.execute(delete(recalls).where(recalls.c.id.in_(oldest))).rowcount)
 
 
 def told_to_task(

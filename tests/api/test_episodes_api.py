@@ -97,3 +97,16 @@ async def test_reflections_are_filtered_by_time_with_a_zone(front: Front) -> Non
     assert (await front.http.get("/v1/reflections?since=2026-01-01T00:00:00+08:00")).status_code == 200
     assert (await front.http.get("/v1/reflections", params={"since": "2030-01-01T00:00:00Z"})).json()["items"] == []
     assert (await front.http.get("/v1/reflections", params={"since": "yesterday"})).status_code == 422
+
+
+async def test_a_very_long_task_is_told_up_to_a_bound_and_says_so(front: Front) -> None:
+    line = {"role": "user", "content": "再来一次 " + "again " * 3}
+    for part in range(3):
+        turns = [{**line, "turn_id": f"t{part}-{number}"} for number in range(400)]
+        assert (await front.post("/v1/sessions/long/turns", {"user_id": "ann", "turns": turns})).status_code == 200
+    told = (await front.post("/v1/sessions/long/complete", {})).json()
+    found = (await front.http.get(f"/v1/episodes/{told['episode_id']}")).json()
+    assert (len(found["turns"]), found["truncated"]) == (1_000, True)
+    assert found["turns"][0]["turn_id"] == "t0-0"
+    short = (await front.post("/v1/episodes", RUN)).json()
+    assert (await front.http.get(f"/v1/episodes/{short['episode_id']}")).json()["truncated"] is False

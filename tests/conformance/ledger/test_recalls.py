@@ -6,6 +6,7 @@ from sqlalchemy import select
 
 from hindwise.ledger import episodes, intake, recalls, sessions
 from hindwise.ledger.schema import memories as memory_rows
+from hindwise.ledger.schema import recalls as recall_rows
 from tests.build import NOON, TENANT, make_draft, make_outcome, make_turn
 from tests.conformance.ledger.conftest import RULES
 from tests.conformance.ledger.test_resolution import resolve
@@ -79,3 +80,12 @@ async def test_a_use_counts_once_per_task_and_feedback_replaces_itself(ledger):
     for verdict in ("helpful", "helpful", "harmful"):
         await ledger.write(lambda conn, verdict=verdict: recalls.feedback(conn, TENANT, "q1", [memory_id], verdict, "", NOON))
     assert await counts() == (1, 0, 1)
+
+
+async def test_the_oldest_recalls_are_purged_page_by_page_and_what_came_of_them_stays(ledger):
+    for number in range(5):
+        await ledger.write(told(f"r{number}", ["m1"], at=NOON + number * HOUR))
+    assert await ledger.write(lambda conn: recalls.purge(conn, NOON + 3 * HOUR, 2)) == 2
+    assert await ledger.write(lambda conn: recalls.purge(conn, NOON + 3 * HOUR, 2)) == 1
+    left = await ledger.read(lambda conn: conn.execute(select(recall_rows.c.id).order_by(recall_rows.c.at)).scalars().all())
+    assert left == ["r3", "r4"]
