@@ -85,11 +85,11 @@ def evidence_of(conn: Connection, memory_ids: Sequence[str], *, reader_user: str
     """Return standing evidence by memory id, at most 20 each.
 
     reader_user: quotes of other users' episodes are left out, because a shared lesson's evidence stays readable only
-    with the space of the user it came from; None = all quotes (the engine itself).
+    with the space of the user it came from, so to nobody where the episode named no user; None = all quotes (the engine itself).
     """
     found: dict[str, list[Evidence]] = {}
     for row in conn.execute(_EVIDENCE, {"ids": list(memory_ids)}):
-        own = reader_user is None or row.user_id == reader_user
+        own = reader_user is None or (row.user_id == reader_user != "")
         found.setdefault(row.memory_id, []).append(
             Evidence(
                 episode_id=row.episode_id, seq=row.seq if own else None, turn_id=row.turn_id if own else "", quote=row.quote if own else ""

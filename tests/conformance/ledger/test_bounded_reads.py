@@ -2,10 +2,11 @@
 
 from sqlalchemy import insert
 
-from hindwise.ledger import memories, memory_changes
+from hindwise.ledger import intake, memories, memory_changes
 from hindwise.ledger.schema import evidence
 from hindwise.model.memory import Status
-from tests.build import TENANT, make_evidence, make_memory
+from tests.build import NOON, TENANT, make_episode, make_evidence, make_memory
+from tests.conformance.ledger.conftest import RULES
 
 
 async def test_evidence_is_cut_in_the_database_and_what_was_withdrawn_takes_no_place(ledger, space_no):
@@ -42,3 +43,18 @@ async def test_of_a_long_slot_the_head_and_the_newest_versions_are_read(ledger, 
     slot = await ledger.read(lambda conn: memories.in_slot(conn, space_no, key))
     assert [memory.version for memory in slot] == [3, *range(52, 251)]
     assert {memory.tenant_id for memory in slot} == {TENANT}
+
+
+async def test_a_quote_of_a_task_that_named_no_user_is_shown_to_no_reader(ledger, space_no):
+    def write(conn):
+        episode = make_episode(user_id="", agent_id="desk")
+        intake.accept_run(conn, episode, RULES, recall_ids=[], now=NOON, keep_first=True)
+        quoting = make_memory(kind="lesson", evidence=(make_evidence(episode.id, "my card ends in 4410", seq=1, turn_id="t1"),))
+        memory_changes.insert_memory(conn, space_no, quoting, actor="test", why="set up")
+
+    await ledger.write(write)
+    for reader in ("", "ann"):
+        [place] = (await ledger.read(lambda conn, who=reader: memories.evidence_of(conn, ["m1"], reader_user=who)))["m1"]
+        assert (place.quote, place.turn_id, place.seq) == ("", "", None)
+    [whole] = (await ledger.read(lambda conn: memories.evidence_of(conn, ["m1"])))["m1"]
+    assert whole.quote
