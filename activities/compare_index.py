@@ -1,15 +1,19 @@
-"""Compare index and ledger space by space, once a day, and mark what differs for the dispatcher."""
+"""Compare index and ledger space by space, once a day: mark what differs for the dispatcher, and drop vectors that no memory uses."""
 
 import asyncio
+from datetime import datetime
 
+from sqlalchemy import Connection
 from temporalio import activity
 
 from hindwise.engine import Engine
 from hindwise.index.projection import index_space
-from hindwise.ledger import leases, upkeep
+from hindwise.ledger import embeddings, leases, upkeep
 from workflows.contracts import BatchInput, BatchResult
 
 _SPACES = 50
+_VECTORS = 500
+"""Dropped at most in one space and one day."""
 _DAY_S = 23.9 * 3600
 """A little less than a day, so that the pass does not wander through the day."""
 _ANSWER_S = 10.0
@@ -26,8 +30,13 @@ async def compare_index(engine: Engine, message: BatchInput) -> BatchResult:
         async with asyncio.timeout(_ANSWER_S):
             indexed = await engine.index.ids(index_space(tenant_id, name))
         now = engine.clock.now()
-        marked += await engine.ledger.write(lambda conn, no=space_no, ids=indexed, at=now: upkeep.mark_differences(conn, no, ids, at))  # type: ignore[misc]
+        marked += await engine.ledger.write(lambda conn, no=space_no, ids=indexed, at=now: _settle(conn, no, ids, at))  # type: ignore[misc]
     return BatchResult(changed=marked, more=len(found) == page, cursor=found[-1][0] if found else message.cursor)
+
+
+def _settle(conn: Connection, space_no: int, indexed: set[str], now: datetime) -> int:
+    embeddings.purge_unused(conn, space_no, _VECTORS)
+    return upkeep.mark_differences(conn, space_no, indexed, now)
 
 
 async def _first_of_the_day(engine: Engine) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from hindwise.ledger.engine import insert_new
-from hindwise.ledger.schema import embeddings
+from hindwise.ledger.schema import embeddings, memories
 
 Vector = npt.NDArray[np.float32]
 
@@ -28,3 +28,13 @@ def load(conn: Connection, space_nos: Sequence[int], model: str, text_hashes: Se
         embeddings.c.space_no.in_(list(space_nos)), embeddings.c.model == model, embeddings.c.text_hash.in_(list(text_hashes))
     )
     return {(row.space_no, row.text_hash): np.frombuffer(row.vector, dtype=np.float32) for row in conn.execute(query)}
+
+
+def purge_unused(conn: Connection, space_no: int, limit: int) -> int:
+    """Delete vectors of a space whose text no memory there has any more, at most `limit` texts; return how many rows went."""
+    used = select(memories.c.text_hash).where(memories.c.space_no == space_no)
+    query = select(embeddings.c.text_hash).where(embeddings.c.space_no == space_no, embeddings.c.text_hash.not_in(used)).distinct()
+    unused = list(conn.execute(query.limit(limit)).scalars())
+    if not unused:
+        return 0
+    return int(conn.execute(delete(embeddings).where(embeddings.c.space_no == space_no, embeddings.c.text_hash.in_(unused))).rowcount)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import Connection, select
 from temporalio.testing import ActivityEnvironment
@@ -21,7 +22,7 @@ from hindwise.engine import Engine, open_engine
 from hindwise.errors import IndexUnavailable
 from hindwise.index.dispatcher import dispatch_forever, sweep
 from hindwise.index.projection import Projection, index_space
-from hindwise.ledger import idempotency, intake, memories, memory_changes, outbox, reflections, spaces
+from hindwise.ledger import embeddings, idempotency, intake, memories, memory_changes, outbox, reflections, spaces
 from hindwise.ledger.schema import memories as memory_rows
 from hindwise.ledger.schema import turns
 from hindwise.lifecycle.aging import decay as exact_decay
@@ -211,6 +212,23 @@ async def test_the_daily_comparison_mends_an_index_that_lost_and_kept_too_much(e
     another.info = ActivityEnvironment.default_info()
     engine.clock.time += timedelta(hours=25)  # type: ignore[attr-defined]
     assert (await another.run(compare_index, engine, BatchInput())).changed == 0
+
+
+async def test_the_daily_comparison_drops_vectors_that_no_memory_uses(engine: Engine) -> None:
+    """Kept by a text that was never written, or whose memory is gone; those of closed memories stay."""
+    await _keep(engine, _old(1, id="m1"), _old(1, id="m2", status="expired"))
+
+    def store(conn: Connection) -> list[str]:
+        used = list(conn.execute(select(memory_rows.c.text_hash)).scalars())
+        vector = np.ones(4, dtype=np.float32)
+        embeddings.store(conn, 1, "m", dict.fromkeys([*used, "gone", "never"], vector))
+        return used
+
+    used = await engine.ledger.write(store)
+    assert await engine.ledger.write(lambda conn: embeddings.purge_unused(conn, 1, 1)) == 1
+    await ActivityEnvironment().run(compare_index, engine, BatchInput())
+    left = await engine.ledger.read(lambda conn: embeddings.load(conn, [1], "m", [*used, "gone", "never"]))
+    assert {text_hash for _, text_hash in left} == set(used)
 
 
 # ---- the dispatcher ------------------------------------------------------------------------------------------------------
