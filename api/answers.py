@@ -265,6 +265,21 @@ class MemoryAnswer(Answer):
     evidence: tuple[Evidence, ...]
 
 
+class MemoryEvent(Answer):
+    """What happened to a memory. action: recorded, agreed, superseded, edited, expired, archived, …"""
+
+    at: Time
+    action: str
+    why: str
+    actor: str
+
+
+class MemoryDetail(MemoryAnswer):
+    """A memory with what happened to it, oldest first, at most 200 events."""
+
+    history: list[MemoryEvent]
+
+
 class MemoryPage(Answer):
     """Memories, newest first."""
 

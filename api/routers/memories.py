@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
-from api.answers import MemoryAnswer, MemoryPage, MemoryWritten
+from api.answers import MemoryAnswer, MemoryDetail, MemoryEvent, MemoryPage, MemoryWritten
 from api.bodies import MemoriesQuery, MemoryBody, MemoryQuery
 from api.door import Door, needs
 from api.paging import decode, page
@@ -58,16 +58,18 @@ async def list_memories(query: Annotated[MemoriesQuery, Query()], services: Use,
 
 
 @router.get("/{memory_id}", operation_id="get_memory", openapi_extra=needs("read"))
-async def get_memory(memory_id: str, query: Annotated[MemoryQuery, Query()], services: Use, caller: Caller) -> MemoryAnswer:
-    """Tell a memory with its retrospective and evidence, whatever its status."""
+async def get_memory(memory_id: str, query: Annotated[MemoryQuery, Query()], services: Use, caller: Caller) -> MemoryDetail:
+    """Tell a memory with its retrospective, evidence and history, whatever its status."""
 
-    def work(conn: Connection) -> Memory:
+    def work(conn: Connection) -> MemoryDetail:
         memory, _ = memories.load(conn, caller.tenant_id, memory_id)
         # A shared lesson's quotes are the words of the user they came from: nobody else reads them here.
         reader = memory.space.removeprefix("user:") if memory.space.startswith("user:") else query.user_id or ""
-        return memory.model_copy(update={"evidence": memories.evidence_of(conn, [memory_id], reader_user=reader).get(memory_id, ())})
+        shown = memory.model_copy(update={"evidence": memories.evidence_of(conn, [memory_id], reader_user=reader).get(memory_id, ())})
+        events = [MemoryEvent(at=row.at, action=row.action, why=row.why, actor=row.actor) for row in memories.history(conn, memory_id)]
+        return MemoryDetail(**_values(shown), history=events)
 
-    return _answer(await services.engine.ledger.read(work))
+    return await services.engine.ledger.read(work)
 
 
 @router.delete("/{memory_id}", status_code=204, operation_id="erase_memory", openapi_extra=needs("write"))
@@ -79,5 +81,8 @@ async def erase_memory(memory_id: str, services: Use, caller: Caller) -> Respons
 
 
 def _answer(memory: Memory) -> MemoryAnswer:
-    values: dict[str, Any] = memory.model_dump(exclude={"id", "tenant_id", "freshness", "confirmed_by"})
-    return MemoryAnswer(memory_id=memory.id, **values)
+    return MemoryAnswer(**_values(memory))
+
+
+def _values(memory: Memory) -> dict[str, Any]:
+    return {"memory_id": memory.id, **memory.model_dump(exclude={"id", "tenant_id", "freshness", "confirmed_by"})}

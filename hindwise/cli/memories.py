@@ -175,6 +175,7 @@ def show(
     )
     _section("Retrospective", [f"{name.replace('_', ' ')}: {text}" for name, text in (memory.get("retrospective") or {}).items() if text])
     _section("Evidence", [_evidence(item) for item in memory.get("evidence") or []])
+    _section("History", [_event(item) for item in memory.get("history") or []])
     for title, items in trail.items():
         _section(title, [f"{item['memory_id']} {item['conclusion']}" for item in items])
 
@@ -224,3 +225,8 @@ def _evidence(item: dict[str, Any]) -> str:
     quote = f" “{item['quote']}”" if item.get("quote") else ""
     turn = f", turn {item['turn_id']}" if item.get("turn_id") else ""
     return f"episode {item.get('episode_id', '')}{turn}{quote}"
+
+
+def _event(item: dict[str, Any]) -> str:
+    why = f": {item['why']}" if item.get("why") else ""
+    return f"{console.short_time(item.get('at'))} {item.get('action', '')}{why} ({item.get('actor', '')})"

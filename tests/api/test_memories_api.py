@@ -148,3 +148,17 @@ async def test_a_list_tells_where_each_memory_stands_and_quotes_only_to_its_user
         places = {item["memory_id"]: [(place["episode_id"], place["quote"]) for place in item["evidence"]] for item in listed}
         assert places.pop("shared") == [(told["episode_id"], quote)]
         assert all(place == [(told["episode_id"], quote)] for place in places.values())
+
+
+async def test_a_memory_tells_what_happened_to_it_oldest_first(front: Front) -> None:
+    seat = {"user_id": "ann", "kind": "preference", "attribute": "seat"}
+    first = (await front.post("/v1/memories", {**seat, "content": "Prefers window seats", "value": "window"})).json()
+    front.engine.clock.advance(hours=1)  # type: ignore[attr-defined]
+    await front.post("/v1/memories", {**seat, "content": "Prefers aisle seats", "value": "aisle"})
+    history = (await front.http.get(f"/v1/memories/{first['id']}")).json()["history"]
+    assert [event["action"] for event in history] == ["recorded", "superseded"]
+    assert "aisle" in history[1]["why"]
+    assert history[0]["at"] < history[1]["at"]
+    assert all(event["actor"] for event in history)
+    listed = (await front.http.get("/v1/memories", params={"user_id": "ann"})).json()["items"]
+    assert all("history" not in item for item in listed)

@@ -297,6 +297,7 @@ def test_show_follows_a_memory_to_its_successor(tmp_path):
         "conclusion": "Lives in Bonn",
         "superseded_by": "m2",
         "close_reason": "moved",
+        "history": [{"at": "2026-11-12T09:00:00Z", "action": "superseded", "why": "搬家了", "actor": "reflection:r7"}],
     }
     new = {"memory_id": "m2", "kind": "fact", "status": "active", "conclusion": "Lives in Cologne", "superseded_by": ""}
     with fake_api({("GET", "/v1/memories/m1"): (200, old), ("GET", "/v1/memories/m2"): (200, new)}) as api:
@@ -304,6 +305,7 @@ def test_show_follows_a_memory_to_its_successor(tmp_path):
     assert told.returncode == 0, told.stderr
     assert "moved" in told.stdout
     assert "m2 Lives in Cologne" in told.stdout
+    assert "superseded: 搬家了 (reflection:r7)" in told.stdout
 
 
 def test_a_closed_pipe_ends_quietly(tmp_path):
