@@ -53,7 +53,7 @@ def open_embedded(path: Path, *, dim: int, cache_mb: int) -> "EmbeddedIndex":
         finally:
             connection.close()
     except (sqlite3.Error, OSError) as error:
-        raise IndexUnavailable(f"the index file cannot be opened ({error}): check the data directory, or run `hindwise reindex`") from error
+        raise IndexUnavailable(f"the index file cannot be opened ({error}): check the data directory, or restart: it is then built again from the ledger") from error
     return EmbeddedIndex(path, dim=dim, cache_mb=cache_mb)
 
 
@@ -97,7 +97,7 @@ class EmbeddedIndex:
         try:
             return self._on_thread(self._search(space, tokens, vector, filters, k, at_once=True))
         except sqlite3.Error as error:
-            raise IndexUnavailable(f"the index file does not answer ({error}); if this stays, run `hindwise reindex`") from error
+            raise IndexUnavailable(f"the index file does not answer ({error}); if this stays, restart: it is then built again from the ledger") from error
 
     def _search(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, k: int, *, at_once: bool
@@ -137,7 +137,7 @@ class EmbeddedIndex:
         def read(connection: sqlite3.Connection) -> None:
             # SQLite goes on with a file that was deleted under it; what it then writes is lost.
             if not self._path.exists():
-                raise IndexUnavailable("the index file is gone: restart, then run `hindwise reindex`")
+                raise IndexUnavailable("the index file is gone: restart, and it is built again from the ledger")
             connection.execute(schema.SELECT_META, ("dim",)).fetchone()
 
         await self._read(read)
@@ -153,7 +153,7 @@ class EmbeddedIndex:
         if vector is None:
             return
         if vector.shape != (self._dim,):
-            raise DimensionMismatch(f"a vector of shape {vector.shape} for an index of {self._dim} numbers: run `hindwise reindex`")
+            raise DimensionMismatch(f"a vector of shape {vector.shape} for an index of {self._dim} numbers: restart, and a new index is built from the ledger")
         if not np.isfinite(vector).all():
             raise InvalidInput("a vector holds numbers that are not finite: the embedder is broken")
 
@@ -195,7 +195,7 @@ class EmbeddedIndex:
         except TimeoutError as error:
             raise IndexUnavailable(f"the index did not answer within {timeout_s:g} s") from error
         except sqlite3.Error as error:
-            raise IndexUnavailable(f"the index file does not answer ({error}); if this stays, run `hindwise reindex`") from error
+            raise IndexUnavailable(f"the index file does not answer ({error}); if this stays, restart: it is then built again from the ledger") from error
 
     def _on_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)

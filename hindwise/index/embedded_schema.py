@@ -115,6 +115,6 @@ def create(connection: sqlite3.Connection, *, dim: int) -> None:
         connection.execute("ROLLBACK")
         raise
     if found["dim"] != wanted["dim"]:
-        raise DimensionMismatch(f"the index holds vectors of {found['dim']} numbers, the embedder gives {dim}: run `hindwise reindex`")
+        raise DimensionMismatch(f"the index holds vectors of {found['dim']} numbers, the embedder gives {dim}: move the file away and restart")
     if (found["format"], found["tokenizer"]) != (wanted["format"], wanted["tokenizer"]):
-        raise IndexUnavailable("the index file was written by another version of Hindwise: run `hindwise reindex`")
+        raise IndexUnavailable("the index file was written by another version of Hindwise: move it away and restart, it is built again from the ledger")

@@ -28,7 +28,7 @@ async def test_a_dropped_space_leaves_no_bytes_in_the_files(tmp_path):
 def test_a_file_that_is_no_database_is_told_as_such(tmp_path):
     path = tmp_path / "i.db"
     path.write_bytes(b"this is no database at all, only some words" * 50)
-    with pytest.raises(IndexUnavailable, match="reindex"):
+    with pytest.raises(IndexUnavailable, match="restart"):
         open_embedded(path, dim=DIM, cache_mb=8)
 
 
@@ -38,7 +38,7 @@ def test_a_file_of_another_tokenizer_is_refused(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE meta SET value = '0' WHERE key = 'tokenizer'")
     connection.close()
-    with pytest.raises(IndexUnavailable, match="reindex"):
+    with pytest.raises(IndexUnavailable, match="restart"):
         open_embedded(path, dim=DIM, cache_mb=8)
 
 
