@@ -151,6 +151,9 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
         index = await asyncio.to_thread(
             open_index, settings.data / f"index-{generation}.db", dim=embedder.dim, cache_mb=settings.index_cache_mb
         )
+        if await index.is_empty():
+            # Lost, or damaged and replaced: the dispatcher fills it from the marks. With nothing to remember there are none.
+            await ledger.write(lambda conn: generations.mark_all_dirty(conn, clock.now()))
         holder = f"{socket.gethostname()[:20]}-{os.getpid()}-{secrets.token_hex(4)}"
         yield Engine(
             settings=settings,

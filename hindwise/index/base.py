@@ -75,6 +75,10 @@ class Index(Protocol):
         """All ids of a space."""
         ...
 
+    async def is_empty(self) -> bool:
+        """Whether no space holds anything: a new index, to be filled from the ledger."""
+        ...
+
     async def health(self) -> None:
         """Return when the index answers. Raises IndexUnavailable."""
         ...

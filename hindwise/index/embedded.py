@@ -53,7 +53,9 @@ def open_embedded(path: Path, *, dim: int, cache_mb: int) -> "EmbeddedIndex":
         finally:
             connection.close()
     except (sqlite3.Error, OSError) as error:
-        raise IndexUnavailable(f"the index file cannot be opened ({error}): check the data directory, or restart: it is then built again from the ledger") from error
+        raise IndexUnavailable(
+            f"the index file cannot be opened ({error}): check the data directory, or restart: it is then built again from the ledger"
+        ) from error
     return EmbeddedIndex(path, dim=dim, cache_mb=cache_mb)
 
 
@@ -97,7 +99,9 @@ class EmbeddedIndex:
         try:
             return self._on_thread(self._search(space, tokens, vector, filters, k, at_once=True))
         except sqlite3.Error as error:
-            raise IndexUnavailable(f"the index file does not answer ({error}); if this stays, restart: it is then built again from the ledger") from error
+            raise IndexUnavailable(
+                f"the index file does not answer ({error}); if this stays, restart: it is then built again from the ledger"
+            ) from error
 
     def _search(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, k: int, *, at_once: bool
@@ -131,6 +135,10 @@ class EmbeddedIndex:
 
         return await self._read(read)
 
+    async def is_empty(self) -> bool:
+        """Whether no space holds anything."""
+        return await self._read(lambda connection: connection.execute(schema.ANY_DOC).fetchone() is None)
+
     async def health(self) -> None:
         """Return when the file answers. Raises IndexUnavailable."""
 
@@ -153,7 +161,9 @@ class EmbeddedIndex:
         if vector is None:
             return
         if vector.shape != (self._dim,):
-            raise DimensionMismatch(f"a vector of shape {vector.shape} for an index of {self._dim} numbers: restart, and a new index is built from the ledger")
+            raise DimensionMismatch(
+                f"a vector of shape {vector.shape} for an index of {self._dim} numbers: restart, and a new index is built from the ledger"
+            )
         if not np.isfinite(vector).all():
             raise InvalidInput("a vector holds numbers that are not finite: the embedder is broken")
 
@@ -195,7 +205,9 @@ class EmbeddedIndex:
         except TimeoutError as error:
             raise IndexUnavailable(f"the index did not answer within {timeout_s:g} s") from error
         except sqlite3.Error as error:
-            raise IndexUnavailable(f"the index file does not answer ({error}); if this stays, restart: it is then built again from the ledger") from error
+            raise IndexUnavailable(
+                f"the index file does not answer ({error}); if this stays, restart: it is then built again from the ledger"
+            ) from error
 
     def _on_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)

@@ -42,6 +42,7 @@ SELECT_SPACE = "SELECT space_no, docs, changes, next_seq FROM space WHERE name =
 ADD_SPACE = "INSERT INTO space (name) VALUES (?) RETURNING space_no, docs, changes, next_seq"
 UPDATE_SPACE = "UPDATE space SET docs = ?, changes = changes + 1, next_seq = ? WHERE space_no = ?"
 DROP_SPACE = "DELETE FROM space WHERE space_no = ?"
+ANY_DOC = "SELECT 1 FROM doc LIMIT 1"
 ADD_DOC = "INSERT INTO doc (key, space_no, memory_id, kind, recorded_at_ms, terms, vector) VALUES (?, ?, ?, ?, ?, ?, ?)"
 DELETE_DOC = "DELETE FROM doc WHERE space_no = ? AND memory_id = ? RETURNING key"
 ADD_GONE = "INSERT INTO gone (space_no, change, key) VALUES (?, ?, ?)"
@@ -115,6 +116,10 @@ def create(connection: sqlite3.Connection, *, dim: int) -> None:
         connection.execute("ROLLBACK")
         raise
     if found["dim"] != wanted["dim"]:
-        raise DimensionMismatch(f"the index holds vectors of {found['dim']} numbers, the embedder gives {dim}: move the file away and restart")
+        raise DimensionMismatch(
+            f"the index holds vectors of {found['dim']} numbers, the embedder gives {dim}: move the file away and restart"
+        )
     if (found["format"], found["tokenizer"]) != (wanted["format"], wanted["tokenizer"]):
-        raise IndexUnavailable("the index file was written by another version of Hindwise: move it away and restart, it is built again from the ledger")
+        raise IndexUnavailable(
+            "the index file was written by another version of Hindwise: move it away and restart, it is built again from the ledger"
+        )

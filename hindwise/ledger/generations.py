@@ -26,11 +26,12 @@ def live(conn: Connection, index_kind: str, embed_model: str, dim: int, tokenize
         .returning(generations.c.no)
     )
     number = int(made.scalar_one())
-    _mark_all_dirty(conn, now)
+    mark_all_dirty(conn, now)
     return number
 
 
-def _mark_all_dirty(conn: Connection, now: datetime) -> None:
+def mark_all_dirty(conn: Connection, now: datetime) -> None:
+    """Mark every live memory, so that the dispatcher writes it into the index anew."""
     by_space: dict[int, list[str]] = {}
     for row in conn.execute(select(memories.c.space_no, memories.c.id).where(memories.c.status.in_([str(s) for s in LIVE]))):
         by_space.setdefault(row.space_no, []).append(row.id)

@@ -7,8 +7,11 @@ import pytest
 
 from hindwise.engine import open_engine, open_index
 from hindwise.errors import DimensionMismatch
+from hindwise.index.projection import index_space
+from hindwise.recall.remember import remember
 from hindwise.settings import Settings
 from hindwise.testing import FixedClock, HashedEmbedder
+from tests.build import make_draft
 
 
 def damage(path: Path, how: str) -> None:
@@ -26,6 +29,24 @@ async def test_an_engine_starts_with_a_damaged_index_and_an_empty_one_takes_its_
         (file,) = tmp_path.glob("index-*.db")
         if not again:
             damage(file, how)
+
+
+@pytest.mark.parametrize("how", ["overwritten", "gone"])
+async def test_a_lost_index_is_filled_again_from_the_ledger(tmp_path, how):
+    settings = Settings(_env_file=None, data=tmp_path)  # type: ignore[call-arg]
+    async with open_engine(settings, FixedClock(), HashedEmbedder()) as engine:
+        draft = make_draft("window")
+        decision = await remember(engine, settings.tenant, draft, "user:a", "test", engine.clock.now())
+        await engine.projection.one_space()
+        assert await engine.index.ids(index_space(settings.tenant, "user:a")) == {decision.memory_id}
+    (file,) = tmp_path.glob("index-*.db")
+    if how == "gone":
+        file.unlink()
+    else:
+        damage(file, how)
+    async with open_engine(settings, FixedClock(), HashedEmbedder()) as engine:
+        assert await engine.projection.one_space() == 1
+        assert await engine.index.ids(index_space(settings.tenant, "user:a")) == {decision.memory_id}
 
 
 async def test_processes_that_start_at_once_end_with_one_whole_file(tmp_path):
