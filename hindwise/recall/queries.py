@@ -181,7 +181,8 @@ _EVIDENCE = Prepared(
         episodes.c.session_id,
     )
     .join(episodes, episodes.c.id == evidence.c.episode_id, isouter=True)
-    .where(evidence.c.memory_id.in_(_IDS), evidence.c.withdrawn_at.is_(None))
+    # Bounded by number, not by a window: numbers of withdrawn places are not given again, and a recall must stay cheap.
+    .where(evidence.c.memory_id.in_(_IDS), evidence.c.withdrawn_at.is_(None), evidence.c.ordinal < 5 * MAX_EVIDENCE)
     .order_by(evidence.c.memory_id, evidence.c.ordinal)
 )
 
@@ -232,8 +233,8 @@ def evidence_of(conn: Connection, tenant_id: str, memory_ids: Sequence[str], rea
     for memory_id, episode_id, turn_id, quote, user, tenant, session in _EVIDENCE.rows(conn, {"ids": list(memory_ids)}):
         places = found.setdefault(memory_id, [])
         if len(places) < MAX_EVIDENCE:
-            own = user == reader_user
-            known = session if own and reader_user and tenant == tenant_id else ""
+            own = user == reader_user != ""  # what named no user is nobody's own
+            known = session if own and tenant == tenant_id else ""
             places.append(Quoted(memory_id, episode_id, turn_id, quote, known) if own else Quoted(memory_id, episode_id, "", "", ""))
     return found
 

@@ -58,6 +58,16 @@ async def test_a_lesson_shared_by_an_agent_shows_quotes_to_their_user_alone(runn
     assert [(e.session_id, e.quote) for e in own.evidence] == [("s-ana", "my voucher is XK88")]
 
 
+async def test_the_quotes_of_a_task_that_named_no_user_are_shown_to_nobody(running) -> None:
+    engine, recaller = running
+    await engine.ledger.write(lambda conn: conn.execute(episodes.insert().values(_episode("e1", "", "s-1"))))
+    draft = lesson("When a refund is refused, offer a voucher", "refunds", "refund a ticket", evidence=quoting("e1", "my voucher is XK88"))
+    await keep(engine, "agent:desk", draft)
+    for reader in ({"user": "bo"}, {}):
+        [told] = (await ask(recaller, "refund a ticket", agent="desk", **reader)).items
+        assert [(e.episode_id, e.session_id, e.quote) for e in told.evidence] == [("e1", "", "")]
+
+
 def _episode(episode_id: str, user: str, session: str) -> dict[str, object]:
     from datetime import UTC, datetime
 
