@@ -20,6 +20,7 @@ from hindwise.model.memory import Draft, Kind
 from hindwise.model.reflection import Decision, Rejected, Usage
 from hindwise.model.space import agent_space, user_space
 from hindwise.safety.quoting import unquoted
+from hindwise.safety.sharing import shared_form
 from workflows.contracts import ResolveInput, ResolveResult
 
 _EMBED_S = 20.0
@@ -64,7 +65,7 @@ def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -
     kept, ownerless = [], []
     for ordinal, draft in accepted:
         if draft.kind is Kind.LESSON:
-            kept.append(Placement(ordinal, unquoted(draft, said) if shared != own else draft, shared))
+            kept.append(Placement(ordinal, unquoted(shared_form(draft, episode), said) if shared != own else draft, shared))
         elif own:
             kept.append(Placement(ordinal, draft, own))
         else:

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from hindwise.model.episode import Episode
-from hindwise.safety.introductions import introduced, is_chinese_name
+from hindwise.safety.introductions import introduced, is_chinese_name, titled
 
 _PERSON_KEYS = re.compile(
     r"(?i)(?:first|last|full|given|family|middle|user|customer|contact|passenger|employee|guest|owner)_?name$|(?:客户|员工|用户)?姓名$|联系人$|收货人$"
@@ -68,6 +68,24 @@ def _from_json(value: Any, key: str = "", depth: int = 0) -> Iterator[str]:
         yield value
 
 
+MAX_FREE_CHARS = 20_000
+"""Of one value or turn that is no user's: what is longer is material."""
+
+
+def _free_texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """The sentences among the values: what has blanks, or Chinese."""
+    if depth > MAX_DEPTH:
+        return
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from _free_texts(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _free_texts(inner, depth + 1)
+    elif isinstance(value, str) and (" " in value or not value.isascii()):
+        yield value[:MAX_FREE_CHARS]
+
+
 def _is_name(key: str, value: str) -> bool:
     if not 2 <= len(value) <= 40:
         return False
@@ -110,10 +128,15 @@ def _read_identities(episode: Episode) -> frozenset[str]:
     if episode.user_id and not episode.user_id.startswith("~"):
         found.add(episode.user_id)
     found.update(_from_json(dict(episode.inputs)))
+    for text in (episode.goal, episode.outcome.note, *_free_texts(dict(episode.inputs))):
+        found.update(introduced(text))
     for turn in episode.turns:
         for call in turn.tool_calls:
             if not isinstance(call.arguments, str):
                 found.update(_from_json(call.arguments))
+            for text in _free_texts(call.arguments):
+                found.update(introduced(text))
+        found.update(titled(turn.content[:MAX_FREE_CHARS]))
         if turn.role == "tool" and turn.content[:1] in "{[":
             try:
                 found.update(_from_json(json.loads(turn.content)))

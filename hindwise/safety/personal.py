@@ -75,7 +75,7 @@ _PLAIN_IDS = _words(
     staff service support sales bot     hr it ops dev prod id no api app web the and new"""
 )
 
-_ALSO_WORDS = _words(
+ALSO_WORDS = _words(
     """mark will may grace rose hope art bill sue rob frank grant drew jack page penny dawn joy faith summer autumn april
     june august iris lily daisy ivy ruby amber jade pearl king young long white black brown green gray grey wood stone
     field hill lake rivers banks price bell cook baker miller taylor mason carter parker hunter fisher potter weaver
@@ -101,7 +101,7 @@ def _name_patterns(names: Collection[str]) -> Iterator[str]:
             # A two-letter part such as `Li` counts only in this exact form; parts of codes (`HAT069`) are no names.
             if len(part) >= 2 and part.lower() not in _PLAIN_IDS and not (part.isupper() and len(part) > 1) and _is_person(name):
                 yield _LEFT + re.escape(part.capitalize()) + _RIGHT
-                if len(part) >= 3 and part.lower() not in _ALSO_WORDS and (name[:1].isupper() or name[-1:].isdigit()):
+                if len(part) >= 3 and part.lower() not in ALSO_WORDS and (name[:1].isupper() or name[-1:].isdigit()):
                     yield _LEFT + re.escape(part.lower()) + _RIGHT
 
 
@@ -117,7 +117,7 @@ def _foreign_patterns(name: str) -> Iterator[str]:
     yield re.escape(name)
     for part in _foreign_parts(name):
         yield _LEFT + re.escape(part[:1].upper() + part[1:]) + _RIGHT
-        if part.lower() not in _ALSO_WORDS:
+        if part.lower() not in ALSO_WORDS:
             yield _LEFT + re.escape(part.lower()) + _RIGHT
 
 

@@ -1,0 +1,212 @@
+"""The form of a lesson in which others may read it: words that may name somebody are not in it.
+
+`personal` finds what is known or has a form. A name that nobody introduced has neither; it is known by what it is not: a word that
+begins with a capital inside of a sentence and is no tool, no argument, no acronym, no place and nothing said in small letters.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
+
+from hindwise.model.episode import Episode
+from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Retrospective
+from hindwise.safety.identities import identities
+from hindwise.safety.personal import ALSO_WORDS, find_personal
+from hindwise.safety.proper_nouns import PROPER_NOUNS
+from hindwise.text.particulars import NOT_NAMES
+from hindwise.text.stop_words import STOP_WORDS
+
+MAX_READ_CHARS = 400_000
+"""Of a transcript: a word of a longer one is judged by its beginning."""
+
+_LETTERS = r"A-Za-z\u00c0-\u024f"
+_WORD = re.compile(
+    rf"(?<![{_LETTERS}0-9_@./\\-])[{_LETTERS}](?:[{_LETTERS}]|['’-](?=[{_LETTERS}]))*(?![{_LETTERS}0-9_@/\\]|\.[{_LETTERS}])"
+)
+_IDENTIFIER = re.compile(rf"[{_LETTERS}]+")
+_OPENS = re.compile(r"(?:^|[.!?:：。！？;；→\n—|\]])[\s\"'“”‘’(（*#-]*$|[\"“‘(（「『《]\s*$")
+_OF_THINGS = re.compile(r"(?:tions?|ments?|ness|ical|able|ible|ings)$")
+"""So end no names, but nouns and adjectives."""
+_OF_A_PERSON = re.compile(
+    r"\s+(?:(?:is|was|has|had|should|must|will|would|can|cannot|could|may|might|does|did|wants?|wanted|waits?|waited|needs?|asks?|asked"
+    r"|says?|said|told|tells|calls?|called|confirms?|confirmed|prefers?|agreed|refused|refuses|paid|pays|lives|works)\b|and [A-Z])"
+    r"|['’]s\b|, (?:the|my|his|her|who)\b"
+)
+"""What follows a name that opens a sentence sooner than any other word in capitals."""
+
+_GOES_ON = re.compile(r"(?i)\b(?:he|she|his|her|hers|him)\b|[他她]")
+_FIELDS = ("conclusion", "applies_when", "not_when", "task_type", "generalized_query", "scope", "value")
+_KEYS = frozenset({"generalized_query", "task_type"})
+"""Read by the search alone: there a name leaves no mark."""
+
+_LIMITS = {"conclusion": MAX_CONCLUSION_CHARS, "scope": 200}
+
+_SOMEONE = {"en": "someone", "zh": "某人"}
+
+
+def shared_form(draft: Draft, episode: Episode) -> Draft:
+    """Return the draft as others may read it: without identities of the episode and without words that may be somebody's name.
+
+    Evidence stays as it is: it is kept with the user. Deterministic; reads at most 400,000 characters of the transcript.
+    """
+    names, known = identities(episode), _Known.of(episode)
+
+    def clean(name: str, text: str) -> str:
+        told = _clean(text, names, known, "" if name in _KEYS else _SOMEONE["zh" if draft.language == "zh" else "en"])
+        # `someone` may be longer than the name it stands for: no field outgrows its bounds.
+        return told if len(told) <= len(text) else _clean(text, names, known, "") if len(told) > _LIMITS.get(name, 400) else told
+
+    words = {name: clean(name, getattr(draft, name)) for name in _FIELDS}
+    words["conclusion"] = words["conclusion"] or draft.conclusion
+    listed = {
+        name: tuple(text for text in getattr(draft, name) if clean("generalized_query", text) == text) for name in ("topics", "entities")
+    }
+    parts = {name: clean(name, text) for name, text in draft.retrospective.model_dump().items()}
+    return draft.model_copy(update={**words, **listed, "retrospective": Retrospective(**parts)})
+
+
+def strangers(text: str, episode: Episode) -> tuple[str, ...]:
+    """Return the words of `text` that may name somebody, though nobody introduced them, in order."""
+    return tuple(text[start:end] for start, end in _strange(text, _Known.of(episode)))
+
+
+def without_people(text: str, episode: Episode) -> str:
+    """Return `text` without its sentences that hold a person of the episode or a word that may name one: what they tell is private.
+
+    Where one goes, those that go on about `she` or 「他」 go with it.
+    """
+    names, known = identities(episode), _Known.of(episode)
+    told = _sentences(text)
+    kept = [s for s in told if not (any(span.kind == "name" for span in find_personal(s, names=names)) or _strange(s, known))]
+    if len(kept) < len(told):
+        kept = [sentence for sentence in kept if not _GOES_ON.search(sentence)]
+    return "".join(kept).strip()
+
+
+def _sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.!?])(?=\s)|(?<=[。！？\n])", text)
+
+
+class _Known:
+    """Which words of an episode are ordinary, and which stand capitalised inside of a sentence."""
+
+    def __init__(self, texts: Iterable[str], identifiers: Iterable[str]) -> None:
+        self.small: set[str] = set()
+        self.capital: set[str] = set()
+        self.parts = {part.lower() for name in identifiers for part in _parts(name)}
+        room = MAX_READ_CHARS
+        for text in texts:
+            if room <= 0:
+                break
+            self._read(text[:room])
+            room -= len(text)
+        self.strange = {word for word in self.capital if not self.is_ordinary(word)}
+        self.strange_small = {_base(word) for word in self.strange} - ALSO_WORDS
+
+    @staticmethod
+    def of(episode: Episode) -> "_Known":
+        return _known(_Key(episode))
+
+    def _read(self, text: str) -> None:
+        for line in text.splitlines():
+            found = list(_WORD.finditer(line))
+            self.small.update(match[0] for match in found if match[0].islower())
+            capital = [match for match in found if _is_capitalised(match[0])]
+            if len(capital) < 3 or len(capital) < 0.7 * len(found):  # else a headline, whose capitals tell nothing
+                self.capital.update(match[0] for match in capital if not _opens(line, match))
+
+    def is_ordinary(self, word: str) -> bool:
+        low = _base(word)
+        if low in self.small or low in self.parts or low in PROPER_NOUNS or low in NOT_NAMES:
+            return True
+        return word.lower() in STOP_WORDS or _OF_THINGS.search(low) is not None
+
+
+class _Key:
+    """An episode as a key of the cache: by what it is, not by its words."""
+
+    def __init__(self, episode: Episode) -> None:
+        self.episode = episode
+
+    def __hash__(self) -> int:
+        return id(self.episode)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and other.episode is self.episode
+
+
+@lru_cache(maxsize=4)
+def _known(key: _Key) -> _Known:
+    episode = key.episode
+    names = [call.name for turn in episode.turns for call in turn.tool_calls]
+    names += [turn.name for turn in episode.turns if turn.role == "tool"]
+    for turn in episode.turns:
+        for call in turn.tool_calls:
+            if isinstance(call.arguments, dict):
+                names += [str(name) for name in call.arguments]
+    return _Known((episode.outcome.note, episode.goal, *(turn.content for turn in episode.turns)), names)
+
+
+def _opens(text: str, match: re.Match[str]) -> bool:
+    """Whether a sentence or a quotation begins here: there every word has a capital."""
+    before = text[max(0, match.start() - 6) : match.start()]
+    return _OPENS.search(before if match.start() <= 6 else f"x{before}") is not None
+
+
+def _parts(name: str) -> Iterator[str]:
+    for run in _IDENTIFIER.findall(name):
+        yield run
+        yield from re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", run)
+
+
+def _base(word: str) -> str:
+    return re.sub(r"['’]s$", "", word.lower())
+
+
+def _is_capitalised(word: str) -> bool:
+    """A capital and small letters: no acronym, and no `GitHub` or `iOS`, which are names of things."""
+    return word[0].isupper() and len(word) > 1 and any(c.islower() for c in word) and not re.search(r"[a-z][A-Z]", word.replace("-", ""))
+
+
+def _strange(text: str, known: _Known) -> list[tuple[int, int]]:
+    """Spans of words that may name somebody, in order."""
+    found = list(_WORD.finditer(text))
+    spans: dict[int, int] = {}
+    for place, match in enumerate(found):
+        word = match[0]
+        if (
+            _base(word) in known.strange_small
+            or re.sub(r"['’]s$", "", word) in known.strange
+            or (
+                _is_capitalised(word)
+                and not known.is_ordinary(word)
+                and (not _opens(text, match) or _OF_A_PERSON.match(text, match.end()) or _goes_on(text, found, place, known))
+            )
+        ):
+            spans[match.start()] = match.end()
+    return sorted(spans.items())
+
+
+def _goes_on(text: str, found: list[re.Match[str]], place: int, known: _Known) -> bool:
+    """Whether another unknown word in capitals follows: first and last name."""
+    if place + 1 >= len(found) or text[found[place].end() : found[place + 1].start()] != " ":
+        return False
+    return _is_capitalised(found[place + 1][0]) and not known.is_ordinary(found[place + 1][0])
+
+
+def _clean(text: str, names: Collection[str], known: _Known, someone: str) -> str:
+    if not text:
+        return text
+    spans = [(span.start, span.end) for span in find_personal(text, names=names) if span.kind == "name"]
+    spans = sorted({*spans, *_strange(text, known)})
+    if not spans:
+        return text
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and (start <= merged[-1][1] or text[merged[-1][1] : start] in (" ", "·")):
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    for start, end in reversed(merged):
+        text = text[:start] + someone + text[end:]
+    return re.sub(r"\s+(?=[,.;:])", "", re.sub(r" {2,}", " ", text)).strip()
