@@ -17,7 +17,7 @@ from hindwise.reflect.contrast import contrast
 from hindwise.reflect.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
 from hindwise.reflect.gate import keep, worth_reflecting
 from hindwise.reflect.rules_calls import dead_ends, loops, never_overcome, recoveries, strategy
-from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_over, lessons_of_note
+from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_over, lessons_of_note, own_words
 from hindwise.reflect.statements import draft_of, sentences_of, statements_of
 from hindwise.reflect.transcript import call_names, user_turns
 from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
@@ -99,7 +99,7 @@ def _event(run: Read, lessons: Sequence[Draft]) -> Draft:
     if not verdict_of(note).is_empty():
         told = note if run.failed else ""
     else:
-        told = general_error(why, frozenset(), run.language) if why and run.failed else ""
+        told = general_error(why, frozenset(), run.language, trusted=own_words(run, why)) if why and run.failed else ""
     next_time = next((d.retrospective.next_time for d in lessons if d.retrospective.next_time), "")
     origin = {OutcomeSource.USER: Origin.USER, OutcomeSource.ENV: Origin.SYSTEM}.get(outcome.source, Origin.AGENT)
     hidden = run.failed and not why and any("cause-not-visible" in d.topics for d in lessons)

@@ -8,8 +8,8 @@ from typing import Any
 from hindwise.model.memory import Draft, LessonType
 from hindwise.reflect.findings import Read, lesson, of_step
 from hindwise.reflect.transcript import Step, call_names, is_thought
-from hindwise.reflect.wording import chain, error_variants, general_error, last_of, listed, variants, when
-from hindwise.safety.origin import looks_injected
+from hindwise.reflect.wording import chain, clause_variants, general_error, last_of, listed, variants, when
+from hindwise.safety.origin import is_order_in_error
 from hindwise.safety.personal import personal_data
 
 LOOP_AT = 3
@@ -36,7 +36,7 @@ def recoveries(run: Read) -> list[Draft]:
     found: dict[tuple[str, str], Draft] = {}
     done: set[tuple[str, str]] = set()
     for position, step in enumerate(run.steps):
-        if not step.error or looks_injected(step.error):
+        if not step.error:
             continue
         told = general_error(step.error, run.names, run.language)
         if (step.name, told) in done or (end := _fixed_by(run.steps, position)) is None:
@@ -47,7 +47,9 @@ def recoveries(run: Read) -> list[Draft]:
         changes = _change(run, run.steps[last], fixed, between=run.steps[last + 1 : end])
         change = changes[0]
         done.add((step.name, told))
-        conditions = [run.say(f'{step.name} fails with "{t}"', f"{step.name} 报“{t}”") for t in error_variants(told)]
+        # An error that gives orders is told without its words.
+        bare = run.say(f"{step.name} fails", f"{step.name} 失败")
+        conditions = [run.say(f'{step.name} fails with "{t}"', f"{step.name} 报“{t}”") for t in clause_variants(told)] if told else [bare]
         condition = conditions[0]
         because = (run.say("the call then worked", "之后调用成功"), run.say("that worked", "之后成功"))
         # The same change after two errors of one tool is one lesson; the last error is the one that the change overcame.
@@ -58,7 +60,7 @@ def recoveries(run: Read) -> list[Draft]:
             evidences=(*of_step(run.episode, step), *of_step(run.episode, fixed)),
             tools=(step.name, fixed.name),
             condition=condition,
-            failed=run.say(f"{step.name}: {told}", f"{step.name}：{told}"),
+            failed=run.say(f"{step.name}: {told}", f"{step.name}：{told}") if told else run.say(f"{step.name} failed", bare),
             worked=run.say(f"to {change}", change),
             next_time=change,
             importance=7,
@@ -148,16 +150,22 @@ def dead_ends(run: Read) -> list[Draft]:
     """Return a pitfall for each tool whose error was never overcome. Only in runs that did not succeed: there it is the visible cause."""
     found: dict[tuple[str, str], Draft] = {}
     for position, step in enumerate(run.steps):
-        if not step.error or looks_injected(step.error) or _fixed_by(run.steps, position) is not None or run.succeeded:
+        if not step.error or _fixed_by(run.steps, position) is not None or run.succeeded:
             continue
         told = general_error(step.error, run.names, run.language)
+        ordered = is_order_in_error(step.error)
         tries = [s for s in run.steps if s.name == step.name and s.error]
-        if (step.name, told) in found or not told:
+        if (step.name, told) in found or not (told or ordered):
             continue
-        actions = [
-            run.say(f'make sure before {step.name} that "{t}" cannot happen', f"在“{step.name}”之前先确认不会出现“{t}”")
-            for t in error_variants(told)
-        ]
+        bare = run.say(f"{step.name} failed", f"{step.name} 失败")
+        actions = (
+            [run.say(f"check the arguments of {step.name} before calling it", f"先核对 {step.name} 的参数")]
+            if ordered
+            else [
+                run.say(f'make sure before {step.name} that "{t}" cannot happen', f"在“{step.name}”之前先确认不会出现“{t}”")
+                for t in clause_variants(told)
+            ]
+        )
         if run.language == "zh":
             because = (
                 f"该步骤{len(tries)}次都报此错误，任务以{run.ended}结束" if len(tries) > 1 else f"该步骤报此错误后任务以{run.ended}结束"
@@ -170,7 +178,7 @@ def dead_ends(run: Read) -> list[Draft]:
             when(run.language, run.asked, actions, because),
             evidences=of_step(run.episode, step),
             tools=(step.name,),
-            failed=run.say(f"{step.name}: {told}", f"{step.name}：{told}"),
+            failed=bare if ordered else run.say(f"{step.name}: {told}", f"{step.name}：{told}"),
             next_time=actions[0],
             importance=8,
             confidence=0.7,
@@ -195,8 +203,8 @@ def loops(run: Read) -> Iterator[Draft]:
         seen.add(step.name)
         named = [listed(list(step.arguments), run.language, at_most=n) for n in (3, 2)] + [run.say("arguments", "参数")]
         told = general_error(step.error, run.names, run.language) if same_error else ""
-        if told and not looks_injected(told):
-            conditions = [run.say(f'{step.name} answers "{t}"', f"{step.name} 返回“{t}”") for t in error_variants(told)]
+        if told:
+            conditions = [run.say(f'{step.name} answers "{t}"', f"{step.name} 返回“{t}”") for t in clause_variants(told)]
             actions = [run.say(f"do not call it again with the same {n}", f"不要用相同的 {n} 再次调用") for n in named]
         else:
             conditions = [run.say(f"{run.asked} and {step.name} has answered", f"{run.asked}且 {step.name} 已有结果")]

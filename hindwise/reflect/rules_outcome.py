@@ -13,20 +13,22 @@ from hindwise.reflect.rules_calls import kind_of_value
 from hindwise.reflect.slots import slot_of
 from hindwise.reflect.transcript import Step, call_names, error_of, steps_of, user_turns, without_briefs
 from hindwise.reflect.verdict import Verdict, verdict_of
-from hindwise.reflect.wording import careful, error_variants, fitting, general_error, last_of, listed, variants, when
-from hindwise.safety.origin import looks_injected
+from hindwise.reflect.wording import careful, clause_variants, fitting, general_error, last_of, listed, variants, when
+from hindwise.safety.origin import is_order_in_error, looks_injected
+from hindwise.safety.sharing import without_people
 from hindwise.text.clean import one_line
 
 
 def lessons_of_note(run: Read) -> list[Draft]:
     """Return up to two lessons from the environment's or the user's note on a run that did not succeed."""
     note = one_line(run.episode.outcome.note)
-    if not note or not run.failed or looks_injected(note):
+    if not note or not run.failed or looks_injected(note) or (is_order_in_error(note) and not own_words(run, note)):
         return []
     verdict = verdict_of(note)
     if verdict.is_empty():
         return _lesson_of_words(run, note)
     actions = _actions(run, verdict)
+    told = without_people(note, run.episode) or run.say("it failed", "未通过")
     full = run.say("; ", "；").join(ways[0] for ways in actions)
     drafts: list[Draft] = []
     for action, because in _lines(run, verdict, actions):
@@ -37,7 +39,7 @@ def lessons_of_note(run: Read) -> list[Draft]:
                 when(run.language, run.asked, action, because),
                 evidences=_evidence_of(run, verdict),
                 tools=(*verdict.missing, *verdict.extra, *(name for name, _ in verdict.other)),
-                failed=run.say(f"The environment's verdict: {note}", f"环境判定：{note}"),
+                failed=run.say(f"The environment's verdict: {told}", f"环境判定：{told}"),
                 next_time=full,
                 importance=8,
                 confidence=0.8,
@@ -45,6 +47,12 @@ def lessons_of_note(run: Read) -> list[Draft]:
             )
         )
     return drafts
+
+
+def own_words(run: Read, note: str) -> bool:
+    """Whether the note is what somebody thought of the run, and no error that a tool told or a hook passed on."""
+    said = (one_line(turn.content) for turn in run.episode.turns if turn.role == "tool")
+    return run.episode.source in ("api", "cli") and not any(note[:60] in text or is_order_in_error(error_of(text)) for text in said)
 
 
 def _actions(run: Read, verdict: Verdict) -> list[tuple[str, ...]]:
@@ -117,13 +125,16 @@ def _last_words(run: Read) -> list[Evidence]:
 def _lesson_of_words(run: Read, note: str) -> list[Draft]:
     """A note in free words: the cause as the one who judged put it, without the values of this case."""
     failing = [s for s in run.steps if s.error]
+    trusted = own_words(run, note)
+    note = without_people(note, run.episode)
     # A hook's final error repeats what its failed step said, mostly in fewer words: the step's own text names more.
-    cause = general_error(failing[-1].error if failing and run.episode.source not in ("api", "cli") else note, run.names, run.language)
+    said = failing[-1].error if failing and run.episode.source not in ("api", "cli") else note
+    cause = general_error(without_people(said, run.episode), run.names, run.language, trusted=trusted)
     cause = re.sub(r"(?i)^(?:error|错误|失败)\s*[:：]\s*", "", cause)
     if not cause:
         return []
     step = failing[-1] if failing else None
-    told = error_variants(cause)
+    told = clause_variants(cause)
     if step and run.language == "zh":
         action: tuple[str, ...] = (f"先确认条件再执行“{step.name}”",)
         because: tuple[str, ...] = tuple(f"曾因“{t}”而失败" for t in told)
@@ -139,8 +150,8 @@ def _lesson_of_words(run: Read, note: str) -> list[Draft]:
             when(run.language, run.asked, action, because),
             evidences=evidences,
             tools=(step.name,) if step else call_names(run.decisive)[-3:],
-            failed=run.say(f"{step.name}: {cause}" if step else cause, f"{step.name}：{cause}" if step else cause),
-            next_time=run.say(f'rule out "{cause}" first', f"先排除“{cause}”") if not step else f"{action[0]}: {cause}",
+            failed=run.say(f"{step.name}: {told[0]}" if step else told[0], f"{step.name}：{told[0]}" if step else told[0]),
+            next_time=run.say(f'rule out "{told[0]}" first', f"先排除“{told[0]}”") if not step else f"{action[0]}: {told[0]}",
             importance=8,
             confidence=0.8,
             topics=("cause",),

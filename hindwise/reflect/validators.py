@@ -13,12 +13,13 @@ from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft, Evidence, Kind
 from hindwise.model.reflection import Answer, Complaint, Rejected
 from hindwise.model.turn import Turn
-from hindwise.reflect.transcript import holds_brief, language_of_episode, without_briefs
+from hindwise.reflect.transcript import holds_brief, language_of_episode, steps_of, without_briefs
 from hindwise.reflect.verdict import verdict_of
 from hindwise.safety.identities import identities
 from hindwise.safety.masking import mask
-from hindwise.safety.origin import looks_injected, may_become
+from hindwise.safety.origin import is_order_in_error, looks_injected, may_become
 from hindwise.safety.personal import personal_data
+from hindwise.safety.quoting import without_quotes
 from hindwise.text.language import language_of
 
 MAX_LESSONS = 3
@@ -154,9 +155,18 @@ def from_whom_it_may_come(episode: Episode, draft: Draft) -> str | None:
         return f"a {draft.kind} cannot stand on words of {origins} alone: only the user gives orders and preferences"
     if draft.kind in SLOTTED and not may_become(draft.kind, [draft.origin]):
         return f"a {draft.kind} cannot come from {draft.origin}: only the user gives orders and preferences"
-    if draft.kind is Kind.LESSON and looks_injected(draft.conclusion):
+    if draft.kind is Kind.LESSON and (looks_injected(draft.conclusion) or _repeats_an_ordering_error(episode, draft)):
         return "the conclusion repeats an order that was addressed to the assistant: that is content, not a lesson"
     return None
+
+
+def _repeats_an_ordering_error(episode: Episode, draft: Draft) -> bool:
+    """Whether any field but the evidence holds a run of words of a tool's error that gives orders, or such an order at all."""
+    texts = [text for _, text in _texts(draft) if text]
+    if any(looks_injected(text) for text in texts):
+        return True
+    errors = [step.error for step in steps_of(episode.turns) if step.error and is_order_in_error(step.error)]
+    return bool(errors) and without_quotes(texts, errors) != texts
 
 
 def fits_in_one_line(episode: Episode, draft: Draft) -> str | None:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from hindwise.model.episode import OutcomeStatus
 from hindwise.model.memory import MAX_CONCLUSION_CHARS
 from hindwise.reflect.transcript import Language
+from hindwise.safety.origin import is_order_in_error
 from hindwise.safety.personal import find_personal
 from hindwise.text.clean import one_line
 
@@ -137,9 +138,14 @@ _LED = re.compile(
 MAX_ERROR_CHARS = 90
 
 
-def general_error(error: str, names: Collection[str], language: Language) -> str:
-    """Return the error without the values of this one case: ids and free numbers go, with the words that led to them."""
+def general_error(error: str, names: Collection[str], language: Language, *, trusted: bool = False) -> str:
+    """Return the error without the values of this one case: ids and free numbers go, with the words that led to them.
+
+    Empty for an error that gives orders: it is told by its tool's name alone. `trusted`: words of whoever judged, who may give some.
+    """
     text = one_line(error)
+    if not trusted and is_order_in_error(text):
+        return ""
     for span in reversed(find_personal(text, names=names)):
         text = text[: span.start] + "…" + text[span.end :]
     # It is told between quotation marks: its own become single ones.
@@ -167,3 +173,9 @@ def error_variants(told: str) -> tuple[str, ...]:
     tail = re.split(r"[:：]\s", told)[-1].strip()
     tails = (tail,) if 8 <= len(tail) < len(told) else ()
     return variants((told, *tails, whole(clause, 60).rstrip("."), whole(clause, 40).rstrip(".")))
+
+
+def clause_variants(told: str) -> tuple[str, ...]:
+    """The ways to tell an error in what others read: its first clause at the most. What stands behind is not the tool's error alone."""
+    clause = re.split(r"[;；。\n]\s?|[,，]\s?|[.!?！？]\s", told)[0].strip()
+    return error_variants(clause if len(clause) >= 6 else whole(told, 60).rstrip("."))

@@ -32,6 +32,18 @@ _INJECTION = re.compile(
     r"忽略(?:之前|以上|前面|先前|上述)|(?:人工智能|AI)?助手(?:请|们)?(?:注意|记住|牢记)|写入(?:长期)?记忆|永久保存|无需用户确认|不需要用户确认|建议保存"
 )
 
+_ORDER_IN_ERROR = re.compile(
+    r"(?i)\b(?:you|agents?|assistants?|models?) (?:must|should|shall|have to|need to|are to) (?:always|never|now|immediately|instead)\b|"
+    r"\balways (?:call|run|use|execute|invoke|send|forward|reply|answer|tell|remember)\b|"
+    r"\b(?:send|forward|post|e-?mail|upload|leak|report) (?:\w+ ){0,4}to (?:\S+@|https?:|\w[\w-]*\.[a-z])|"
+    r"\b(?:from now on|in (?:all )?future (?:runs|tasks|calls)|new (?:instructions?|rules?) ?:|do not tell the user|"
+    r"without (?:asking|telling) the user)|"
+    r"\b(?:system prompt|secret instructions?)\b|"
+    r"(?:必须|务必|一定要|应当?|请)(?:始终|总是|每次|永远|一直|立即|马上)|(?:始终|总是|永远|每次都)(?:要|先|应|需要?)*(?:调用|执行|运行|使用|发送|回复)|"
+    r"(?:发送|转发|上传|发|传|寄)(?:\S{0,8})(?:到|给|至|往)\s*(?:\S*@|https?:|[\w-]+\.[a-z])|今后(?:所有|都|每次|一律)|从现在(?:起|开始)|不要告诉用户|系统提示词|新的?指令"
+)
+"""An error says what is wrong; what tells the caller how to behave for good, or where to send things, was put into it."""
+
 
 def kinds_from(origin: Origin) -> frozenset[Kind]:
     """Return the kinds that words of `origin` can carry on their own."""
@@ -51,3 +63,8 @@ def trust_of(origins: Iterable[Origin]) -> float:
 def looks_injected(text: str) -> bool:
     """True when words address the assistant with an order to remember, ignore or always do something: seen in pages and tool output."""
     return _INJECTION.search(text) is not None
+
+
+def is_order_in_error(text: str) -> bool:
+    """True when the text of a tool's error gives orders to whoever reads it: such words are told to nobody."""
+    return looks_injected(text) or _ORDER_IN_ERROR.search(text) is not None
