@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from hindwise.engine import Engine
+from hindwise.errors import InvalidInput
 from hindwise.ledger import keys
 
 NAME = "first key"
@@ -17,7 +18,7 @@ NAME = "first key"
 async def ensure_first_key(engine: Engine) -> str | None:
     """Return the key in `data/api_key`, made now where the ledger has none; None where others exist and that file tells none of them.
 
-    Several processes may start at once: they end with the same key. Raises LedgerUnavailable.
+    Several processes may start at once: they end with the same key. Raises LedgerUnavailable; InvalidInput for an empty file and no key.
     """
     path = engine.settings.data / "api_key"
     if not path.exists():
@@ -48,7 +49,9 @@ def _make(path: Path) -> None:
 def _admit(conn: Connection, engine: Engine, key: str) -> str | None:
     if keys.find(conn, key):
         return key
-    if keys.count(conn) or not key:
+    if keys.count(conn):
         return None
+    if not key:
+        raise InvalidInput("the file api_key in the data directory is empty and there is no other key: remove it, the next start makes one")
     keys.add(conn, engine.settings.tenant, NAME, ["admin"], engine.clock.now(), key)
     return key

@@ -67,6 +67,10 @@ def aging_rules(settings: Settings) -> AgingRules:
     )
 
 
+_SECRET_BYTES = 32
+"""Fewer are no key: the file was cut or written by hand."""
+
+
 def prepare_data_directory(path: Path) -> Path:
     """Make the directory, for its owner alone. Raises InvalidInput with the command to run when it cannot be written."""
     try:
@@ -83,7 +87,10 @@ def prepare_data_directory(path: Path) -> Path:
 
 
 def installation_secret(settings: Settings) -> bytes:
-    """Return the key of all hashes: from the settings, else from the data directory, made there once."""
+    """Return the key of all hashes: from the settings, else from the data directory, made there once.
+
+    Raises InvalidInput for a damaged file.
+    """
     if given := settings.secret_key.get_secret_value():
         return given.encode()
     path = settings.data / "secret.key"
@@ -96,10 +103,19 @@ def installation_secret(settings: Settings) -> bytes:
         try:
             path.hardlink_to(draft)
         except FileExistsError:
-            return path.read_bytes()
+            return _whole_secret(path)
         finally:
             draft.unlink()
-    return path.read_bytes()
+    return _whole_secret(path)
+
+
+def _whole_secret(path: Path) -> bytes:
+    secret = path.read_bytes()
+    if len(secret) < _SECRET_BYTES:
+        raise InvalidInput(
+            f"{path} is damaged: put it back from a backup; or remove it for a new one, then open sessions get new names in Temporal"
+        )
+    return secret
 
 
 def open_index(path: Path, *, dim: int, cache_mb: int) -> Index:

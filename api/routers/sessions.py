@@ -32,7 +32,7 @@ _MAX_CONTEXT_TURNS = 2_000
 _CONTEXT_PAGE = 50
 
 
-@router.post("/{session_id}/turns", operation_id="record_turns", openapi_extra=needs("write"))
+@router.post("/{session_id:path}/turns", operation_id="record_turns", openapi_extra=needs("write"))
 async def record_turns(session_id: Id, body: TurnsBody, services: Use, caller: Caller) -> TurnsAnswer:
     """Keep turns of a session. A turn id sent again with the same content is a duplicate; with other content, 409 and nothing is kept.
 
@@ -66,7 +66,7 @@ async def _prepared(body: TurnsBody, user_id: str, agent_id: str, services: Serv
     return await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now, whole_run=False)
 
 
-@router.post("/{session_id}/complete", status_code=202, operation_id="complete_task", openapi_extra=needs("write"))
+@router.post("/{session_id:path}/complete", status_code=202, operation_id="complete_task", openapi_extra=needs("write"))
 async def complete_task(session_id: Id, body: CompleteBody, services: Use, caller: Caller, response: Response) -> AcceptedAnswer:
     """End the open task of a session: its turns become an episode, and a reflection looks back over it.
 
@@ -108,13 +108,7 @@ async def list_sessions(query: Annotated[SessionsQuery, Query()], services: Use,
     return SessionPage(items=[_answer(row, services) for row in rows], next_cursor=following)
 
 
-@router.get("/{session_id}", operation_id="get_session", openapi_extra=needs("read"))
-async def get_session(session_id: Id, services: Use, caller: Caller) -> SessionAnswer:
-    """Tell where a session stands."""
-    return _answer(await services.engine.ledger.read(lambda conn: _found(conn, caller.tenant_id, session_id)), services)
-
-
-@router.get("/{session_id}/context", operation_id="get_session_context", openapi_extra=needs("read"))
+@router.get("/{session_id:path}/context", operation_id="get_session_context", openapi_extra=needs("read"))
 async def get_context(session_id: Id, query: Annotated[ContextQuery, Query()], services: Use, caller: Caller) -> ContextAnswer:
     """Tell the newest turns word for word, as many as fit: what an agent that resumes the session reads."""
     session, kept, tokens = await services.engine.ledger.read(lambda conn: _newest(conn, caller.tenant_id, session_id, query.budget_tokens))
@@ -123,7 +117,7 @@ async def get_context(session_id: Id, query: Annotated[ContextQuery, Query()], s
     )
 
 
-@router.post("/{session_id}/checkpoint", operation_id="set_checkpoint", openapi_extra=needs("write"))
+@router.post("/{session_id:path}/checkpoint", operation_id="set_checkpoint", openapi_extra=needs("write"))
 async def set_checkpoint(session_id: Id, body: CheckpointBody, services: Use, caller: Caller) -> CheckpointAnswer:
     """Keep what is done, what is next, and notes; the newest one replaces the one before."""
     checkpoint = {
@@ -179,3 +173,10 @@ def _answer(row: SessionRow, services: Services) -> SessionAnswer:
         workflow_id=workflow_id,
         workflow_url=services.workflow_url(workflow_id),
     )
+
+
+# Last: an id may hold slashes, so this path takes whatever the others did not.
+@router.get("/{session_id:path}", operation_id="get_session", openapi_extra=needs("read"))
+async def get_session(session_id: Id, services: Use, caller: Caller) -> SessionAnswer:
+    """Tell where a session stands."""
+    return _answer(await services.engine.ledger.read(lambda conn: _found(conn, caller.tenant_id, session_id)), services)

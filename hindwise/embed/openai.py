@@ -127,7 +127,7 @@ class OpenAIEmbedder:
         vectors = np.asarray(rows, dtype=np.float32)
         if self._dim and vectors.shape[1] != self._dim:
             raise ModelRefused(
-                f"{self._where()} gives {vectors.shape[1]} numbers instead of {self._dim}: restart, and a new index is built from the ledger"
+                f"{self._where()} gives {vectors.shape[1]} numbers instead of {self._dim}: restart for a new index"
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(vectors).all() or (lengths == 0).any():

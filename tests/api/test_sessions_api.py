@@ -318,3 +318,11 @@ async def test_sessions_are_listed_by_state_page_by_page(front: Front) -> None:
     assert sorted(seen) == ["s1", "s2", "s3", "s4"]
     one = (await front.http.get("/v1/sessions/s0")).json()
     assert (one["state"], one["open_turns"], one["turn_count"]) == ("closed", 0, 1)
+
+
+async def test_a_session_id_may_hold_slashes(front):
+    for session in ("a%2Fb", "%E4%BC%9A%E8%AF%9D%2F1"):
+        answer = await front.http.post(f"/v1/sessions/{session}/turns", json=turns_body())
+        assert answer.status_code == 200, answer.text
+        assert (await front.http.get(f"/v1/sessions/{session}")).json()["turn_count"] == 1
+        assert (await front.http.get(f"/v1/sessions/{session}/context")).status_code == 200
