@@ -150,7 +150,7 @@ def _lesson_of_words(run: Read, note: str) -> list[Draft]:
             when(run.language, run.asked, action, because),
             evidences=evidences,
             tools=(step.name,) if step else call_names(run.decisive)[-3:],
-            failed=run.say(f"{step.name}: {told[0]}" if step else told[0], f"{step.name}：{told[0]}" if step else told[0]),
+            failed=run.say(f"{step.name}: {cause}" if step else cause, f"{step.name}：{cause}" if step else cause),
             next_time=run.say(f'rule out "{told[0]}" first', f"先排除“{told[0]}”") if not step else f"{action[0]}: {told[0]}",
             importance=8,
             confidence=0.8,

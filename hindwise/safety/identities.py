@@ -12,6 +12,8 @@ from typing import Any
 
 from hindwise.model.episode import Episode
 from hindwise.safety.introductions import introduced, is_chinese_name, titled
+from hindwise.safety.proper_nouns import PROPER_NOUNS
+from hindwise.text.stop_words import STOP_WORDS
 
 _PERSON_KEYS = re.compile(
     r"(?i)(?:first|last|full|given|family|middle|user|customer|contact|passenger|employee|guest|owner)_?name$|(?:客户|员工|用户)?姓名$|联系人$|收货人$"
@@ -20,6 +22,11 @@ _ROLE_KEYS = re.compile(
     r"(?i)(?:passenger|recipient|guest|patient|payee|travell?er|attendee|beneficiary|card_?holder)s?$|(?:乘客|旅客|收件人|入住人|持卡人|患者)$"
 )
 """Under these stands a person, however it is written; a name in small letters is one too."""
+_WORKING_KEYS = re.compile(
+    r"(?i)(?:.*_)?(?:approver|assignee|reporter|reviewer|supervisor|owner|sender|author|driver|signer|contact|caller|requester|doctor)s?$"
+    r"|(?:审批人|负责人|经办人|申请人|发件人|经理|主管)$"
+)
+"""Under these stands a person, or a team: small letters name one only where there are two words."""
 _ROLE_NAME = re.compile(r"[A-Za-z\u00c0-\u024f'’-]{2,30}(?: [A-Za-z\u00c0-\u024f'’-]{1,30}){0,3}|[\u4e00-\u9fff]{2,5}")
 _ID_KEYS = re.compile(
     r"(?i)(?:.*_)?(?:id|ids|number|no|code|email|phone|mobile|address1?|address2|zip|dob|account|iban|reservations?|payment_methods)$"
@@ -62,7 +69,7 @@ def _from_json(value: Any, key: str = "", depth: int = 0) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _from_json(inner, key, depth + 1)
-    elif isinstance(value, str) and _names_a_role(key) and _ROLE_NAME.fullmatch(value):
+    elif isinstance(value, str) and _stands_for_a_person(key, value):
         yield value.title() if value.islower() else value
     elif isinstance(value, str) and (_is_name(key, value) or (_names_an_id(key) and 3 <= len(value) <= 60 and _looks_like_id(value))):
         yield value
@@ -84,6 +91,21 @@ def _free_texts(value: Any, depth: int = 0) -> Iterator[str]:
             yield from _free_texts(inner, depth + 1)
     elif isinstance(value, str) and (" " in value or not value.isascii()):
         yield value[:MAX_FREE_CHARS]
+
+
+def _stands_for_a_person(key: str, value: str) -> bool:
+    if _names_a_role(key):
+        return _ROLE_NAME.fullmatch(value) is not None
+    return _WORKING_KEYS.match(key) is not None and _is_worker(value)
+
+
+def _is_worker(value: str) -> bool:
+    """A person's name and no team's."""
+    if _is_chinese(value):
+        return is_chinese_name(value)
+    words = value.split()
+    may = _ROLE_NAME.fullmatch(value) is not None and (len(words) > 1 or value[:1].isupper()) and not value.isupper()
+    return may and not any(word.lower() in PROPER_NOUNS or word.lower() in STOP_WORDS for word in words)
 
 
 def _is_name(key: str, value: str) -> bool:

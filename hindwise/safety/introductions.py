@@ -6,6 +6,7 @@ What they leave unsaid no pattern can know.
 import re
 from collections.abc import Iterator
 
+from hindwise.safety.proper_nouns import PROPER_NOUNS
 from hindwise.text.particulars import CHINESE_NAMES, NOT_NAMES
 from hindwise.text.stop_words import STOP_WORDS
 
@@ -31,6 +32,10 @@ _INTRODUCTIONS = (
     ),
     re.compile(r"(?:我叫|我的名字是|我名叫|本人姓名|叫我)([\u4e00-\u9fff]{2,4})"),
     re.compile(r"(?:收货人|收件人|联系人|乘客|旅客|姓名|入住人|持卡人|患者)(?:姓名)?[ \t]?(?:是|为|叫|：|:)[ \t]?([\u4e00-\u9fff]{2,5})"),
+    re.compile(
+        rf"(?:我的?|的)(?:妈妈?|爸爸?|母亲|父亲|爷爷|奶奶|老婆|老公|妻子|丈夫|儿子|女儿|哥哥?|姐姐?|弟弟?"
+        rf"|妹妹?|朋友|同事|同学|客户|老板)({_HAN_NAME})"
+    ),
     re.compile(rf"我是({_HAN_NAME})(?![\u4e00-\u9fff])"),
     re.compile(rf"({_HAN_NAME})是我的?(?:妈|爸|母亲|父亲|老婆|老公|妻子|丈夫|爱人|儿子|女儿|哥|姐|弟|妹|朋友|同事|老板|领导|客户)"),
 )
@@ -43,7 +48,7 @@ _PET_NAME = (
     r"|老(?![师板人家婆公年客用是旧版式实大爷爸妈太的了化])|阿(?![里姨拉联根尔富克的]))[\u4e00-\u9fff]"
 )
 _NO_HAN_NAMES = re.compile(
-    r"白名|黄牌|高峰|陆运|万|常客|毛重|温控|文[件档章本字]|金[额卡融牌]|高[管级铁速价]|方[案法便式面]|白[色天班]|安[全排装]|任[务何]|常[用规见]|万一|余[额票]|温[度馨]|许[可多]|马上|黄[金色]"
+    r"高兴|常|方才|于|白名|黄牌|高峰|陆运|万|常客|毛重|温控|文[件档章本字]|金[额卡融牌]|高[管级铁速价]|方[案法便式面]|白[色天班]|安[全排装]|任[务何]|常[用规见]|万一|余[额票]|温[度馨]|许[可多]|马上|黄[金色]"
     r"|何[时地]|程[序度]|康复|严[重格]|向[导量上下前后]|雷达|夏[天季]|江[苏西]|陆续|史料|石油|毛利|段落|叶子|于[是]|成[功本员]|贺[卡词]|龙头|孟买|温州|常州|贵州"
     r"|杭州|江门|黄山|唐山|石家|向[用客]|和[用客]|田[径野]|马[尼来]|张[贴]|单|元|谢谢|文艺|乔迁|许可|严禁|季度|鲁"
 )
@@ -94,6 +99,16 @@ _AFTER_NAME = frozenset(
 )
 
 
+_KIN_SMALL = re.compile(
+    rf"(?i)\bmy (?:husband|wife|spouse|partner|son|daughter|mother|father|mom|mum|dad|brother|sister|friend|colleague"
+    rf"|boss|aunt|uncle|cousin),? (?:is |named |called ){{0,2}}({_SMALL_WORD})(?![\w-])"
+)
+_VERBS_IN_SMALL = """
+    got went said told made took bought lost broke left came gave had can did was met fell felt knew saw sent sat ran paid put let chose
+    have do go be see get say come make take need want like live work just recently who whose which that to for and or will would
+    might ever even yet once twice please too both tickets ticket
+"""
+_VERBS = frozenset(_VERBS_IN_SMALL.split())
 _AFTER_WHOLE = frozenset(("and", "i", "my", "from", "here", "please", "speaking", "calling"))
 _PLAIN = """
     gonna super proud keen glued supposed new
@@ -120,12 +135,16 @@ def introduced(text: str) -> Iterator[str]:
     """Yield the names by which `text` introduces people, each in every length that may be the whole of it."""
     for pattern in _INTRODUCTIONS:
         for match in pattern.finditer(text):
-            yield match[1]
-            yield from _shorter(match[1])
+            if not _NO_HAN_NAMES.match(match[1]):
+                yield match[1]
+                yield from _shorter(match[1])
     for match in _NAMED.finditer(text):
         if name := _before_more(match[1]):
             yield name
     yield from titled(text)
+    for match in _KIN_SMALL.finditer(text):
+        if not (match[1] in _VERBS or match[1].endswith(("s", "'d", "'ll")) or _is_plain(match[1])):
+            yield match[1][:1].upper() + match[1][1:]
     for match in _SMALL.finditer(text):
         if name := _in_small_letters(match[1], ends=match["end"] is not None):
             yield name
@@ -159,8 +178,13 @@ def _in_small_letters(said: str, *, ends: bool) -> str:
             ends = word in _AFTER_WHOLE or bool(words[1:])
             break
         words.append(word)
-    plain = any(w in _NOT_NAMES or w in STOP_WORDS or w in NOT_NAMES or _NOT_IN_NAMES.search(w) for w in words)
+    plain = any(map(_is_plain, words))
     return "" if plain or not ends or not 1 <= len(words) <= 3 else " ".join(word[:1].upper() + word[1:] for word in words)
+
+
+def _is_plain(word: str) -> bool:
+    known = word in _NOT_NAMES or word in STOP_WORDS or word in NOT_NAMES or word in PROPER_NOUNS or word in _AFTER_NAME
+    return known or _NOT_IN_NAMES.search(word) is not None
 
 
 def is_chinese_name(text: str) -> bool:

@@ -185,6 +185,8 @@ def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
     for span in sorted(spans, key=lambda s: (s.start, -(s.end - s.start))):
         if not kept or span.start >= kept[-1].end:
             kept.append(span)
+        elif span.end > (end := kept[-1].end) and text[end : span.end].strip():
+            kept.append(Span(span.kind, end, span.end, text[end : span.end]))  # its rest is no less personal
     return kept
 
 

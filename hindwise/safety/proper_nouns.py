@@ -37,6 +37,16 @@ _WORDS = """
     customer customers user users agent agents assistant system admin support sales staff team manager department policy order
     orders reservation booking ticket flight refund payment card gift certificate credit account invoice insurance baggage
     rate balance amount total date name value field file page item data text line list
+    expense expenses report reports budget meeting project contract travel monthly weekly daily annual quarterly sales summary analysis
+    review plan form approval application email mail message document presentation schedule calendar event task reminder product price
+    quote shipment delivery address password login database table query schema migration test tests build release log logs backup
+    payroll salary leave holiday training hiring finance legal marketing research design feature issue pull merge branch commit
+    submit create cancel delete send read fetch write close open find get run restart install deploy add remove set start stop move
+    copy upload download export import convert translate summarize analyze schedule renew fix review approve reject assign notify ask
+    tell verify confirm complete prepare generate compare wrong empty duplicate expired locked blocked rejected denied declined
+    insufficient incomplete incorrect outdated broken slow late early no not too only never all every some most customer number
+    heroku vercel netlify cloudflare datadog sentry grafana prometheus snowflake databricks bigquery figma miro hubspot zendesk shopify
+    quickbooks sap dockerfile makefile procfile readme changelog pip poetry maven gradle cargo webpack vite eslint pytest mypy ruff
     id ids uuid url uri http https null none true false ok yes no note step steps result results
     when asked do not check call use make sure before after first finish change confirm rule keep try wants prefers always never
 """

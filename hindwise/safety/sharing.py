@@ -6,7 +6,9 @@ begins with a capital inside of a sentence and is no tool, no argument, no acron
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from copy import copy
 from functools import lru_cache
+from itertools import pairwise
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Retrospective
@@ -34,6 +36,7 @@ _OF_A_PERSON = re.compile(
 )
 """What follows a name that opens a sentence sooner than any other word in capitals."""
 
+_ERROR_CODE = re.compile(r"E[A-Z]+$|SIG[A-Z]+$")
 _GOES_ON = re.compile(r"(?i)\b(?:he|she|his|her|hers|him)\b|[他她]")
 _FIELDS = ("conclusion", "applies_when", "not_when", "task_type", "generalized_query", "scope", "value")
 _KEYS = frozenset({"generalized_query", "task_type"})
@@ -49,7 +52,10 @@ def shared_form(draft: Draft, episode: Episode) -> Draft:
 
     Evidence stays as it is: it is kept with the user. Deterministic; reads at most 400,000 characters of the transcript.
     """
+    parts = draft.retrospective.model_dump()
     names, known = identities(episode), _Known.of(episode)
+    # Whom one field shows by a capital, another may hold in small letters.
+    known = known.with_strange(_strange_words((episode.goal, *(getattr(draft, name) for name in _FIELDS), *parts.values()), known))
 
     def clean(name: str, text: str) -> str:
         told = _clean(text, names, known, "" if name in _KEYS else _SOMEONE["zh" if draft.language == "zh" else "en"])
@@ -61,8 +67,8 @@ def shared_form(draft: Draft, episode: Episode) -> Draft:
     listed = {
         name: tuple(text for text in getattr(draft, name) if clean("generalized_query", text) == text) for name in ("topics", "entities")
     }
-    parts = {name: clean(name, text) for name, text in draft.retrospective.model_dump().items()}
-    return draft.model_copy(update={**words, **listed, "retrospective": Retrospective(**parts)})
+    told = {name: clean(name, text) for name, text in parts.items()}
+    return draft.model_copy(update={**words, **listed, "retrospective": Retrospective(**told)})
 
 
 def strangers(text: str, episode: Episode) -> tuple[str, ...]:
@@ -71,13 +77,13 @@ def strangers(text: str, episode: Episode) -> tuple[str, ...]:
 
 
 def without_people(text: str, episode: Episode) -> str:
-    """Return `text` without its sentences that hold a person of the episode or a word that may name one: what they tell is private.
+    """Return `text` without its sentences that tell of a person, one of the episode or one whom nobody introduced: that is private.
 
     Where one goes, those that go on about `she` or 「他」 go with it.
     """
     names, known = identities(episode), _Known.of(episode)
     told = _sentences(text)
-    kept = [s for s in told if not (any(span.kind == "name" for span in find_personal(s, names=names)) or _strange(s, known))]
+    kept = [s for s in told if not (any(span.kind == "name" for span in find_personal(s, names=names)) or _tells_of_a_person(s, known))]
     if len(kept) < len(told):
         kept = [sentence for sentence in kept if not _GOES_ON.search(sentence)]
     return "".join(kept).strip()
@@ -93,6 +99,7 @@ class _Known:
     def __init__(self, texts: Iterable[str], identifiers: Iterable[str]) -> None:
         self.small: set[str] = set()
         self.capital: set[str] = set()
+        self.loud: set[tuple[str, str]] = set()
         self.parts = {part.lower() for name in identifiers for part in _parts(name)}
         room = MAX_READ_CHARS
         for text in texts:
@@ -101,7 +108,16 @@ class _Known:
             self._read(text[:room])
             room -= len(text)
         self.strange = {word for word in self.capital if not self.is_ordinary(word)}
+        # Who shouts a word means the word; two unknown ones in a row are a name.
+        self.strange.update(word for pair in self.loud if not any(map(self.is_ordinary, pair)) for word in pair)
         self.strange_small = {_base(word) for word in self.strange} - ALSO_WORDS
+
+    def with_strange(self, words: Iterable[str]) -> "_Known":
+        """The same with more words that may name somebody."""
+        other = copy(self)
+        other.strange = self.strange.union(words)
+        other.strange_small = {_base(word) for word in other.strange} - ALSO_WORDS
+        return other
 
     @staticmethod
     def of(episode: Episode) -> "_Known":
@@ -111,7 +127,9 @@ class _Known:
         for line in text.splitlines():
             found = list(_WORD.finditer(line))
             self.small.update(match[0] for match in found if match[0].islower())
-            capital = [match for match in found if _is_capitalised(match[0])]
+            loud = [(one[0], two[0]) for one, two in pairwise(found) if _is_loud(one[0]) and _is_loud(two[0])]
+            self.loud.update(loud if len(loud) < 3 else ())
+            capital = [match for match in found if _is_capitalised(match[0]) and not match[0].isupper()]
             if len(capital) < 3 or len(capital) < 0.7 * len(found):  # else a headline, whose capitals tell nothing
                 self.capital.update(match[0] for match in capital if not _opens(line, match))
 
@@ -164,8 +182,14 @@ def _base(word: str) -> str:
 
 
 def _is_capitalised(word: str) -> bool:
-    """A capital and small letters: no acronym, and no `GitHub` or `iOS`, which are names of things."""
-    return word[0].isupper() and len(word) > 1 and any(c.islower() for c in word) and not re.search(r"[a-z][A-Z]", word.replace("-", ""))
+    """A capital and small letters: no acronym, and no `GitHub` or `iOS`, which are names of things. Long ones in capitals alone too."""
+    if word.isupper():
+        return _is_loud(word)
+    return word[0].isupper() and len(word) > 1 and not re.search(r"[a-z][A-Z]", word.replace("-", ""))
+
+
+def _is_loud(word: str) -> bool:
+    return word.isupper() and len(word) >= 5 and not _ERROR_CODE.match(word)
 
 
 def _strange(text: str, known: _Known) -> list[tuple[int, int]]:
@@ -185,6 +209,19 @@ def _strange(text: str, known: _Known) -> list[tuple[int, int]]:
         ):
             spans[match.start()] = match.end()
     return sorted(spans.items())
+
+
+def _strange_words(texts: Iterable[str], known: _Known) -> Iterator[str]:
+    for text in texts:
+        for start, end in _strange(text, known):
+            yield re.sub(r"['’]s$", "", text[start:end])
+
+
+def _tells_of_a_person(text: str, known: _Known) -> bool:
+    """Whether an unknown word is one of two in a row, or does what people do."""
+    spans = _strange(text, known)
+    in_a_row = any(text[end:start] == " " for (_, end), (start, _) in pairwise(spans))
+    return in_a_row or any(_OF_A_PERSON.match(text, end) for _, end in spans)
 
 
 def _goes_on(text: str, found: list[re.Match[str]], place: int, known: _Known) -> bool:

@@ -112,3 +112,7 @@ def test_a_plain_user_id_names_nobody() -> None:
     for user in ("user-1", "default", "agent", "customer_service"):
         names = identities(make_episode(user_id=user))
         assert personal_data("User, agent, default and customer service agree", names=names) == []
+
+
+def test_what_reaches_beyond_another_find_is_hidden_to_its_end() -> None:
+    assert "LI" not in scrub("a@b.co.MIA LI asked", names=["MIA LI"])

@@ -49,6 +49,9 @@ def _told(episode: Episode) -> tuple[str, list[Draft]]:
         (_episode("请帮王晓梅的爸爸退票", "王晓梅不同意，她住院了", call="退票"), ("王晓梅", "住院")),
         (_episode("请退票", "欧阳梓涵还没确认", call="退票"), ("欧阳", "梓涵")),
         (_episode("替老周老师和阿强退票", "阿强说过不退", call="退票"), ("老周", "阿强")),
+        (_episode("please call QUAXX BRINDLE about it", "QUAXX BRINDLE did not answer"), ("quaxx", "brindle")),
+        (_episode("please book for my daughter annika", "annika is allergic to nuts"), ("annika", "allergic")),
+        (_episode("我妈李秀英想退票", "李秀英有高血压", call="退票"), ("李秀英", "高血压")),
         (_episode("Close the ticket", "error", result="Error: ticket is held by Quillonda Brax", call="close"), ("quillonda", "brax")),
     ],
 )
@@ -113,6 +116,7 @@ def test_sentences_about_somebody_go_whole_and_so_do_those_that_go_on() -> None:
         ("My name is hugo zzyxwv.", "hugo"),
         ("帮小明妈妈订票", "小明"),
         ("请联系小丽", "小丽"),
+        ("我朋友王芳想改签", "王芳"),
         ("帮老周订一张票", "老周"),
         ("把票给阿强的妈妈", "阿强"),
         ("请问李雷老师在吗", "李雷"),
@@ -128,10 +132,25 @@ def test_every_part_of_a_name_that_is_told_in_passing_is_known(said: str, shared
     [
         "i am very sorry, but i am not sure. i'm late and i am having trouble",
         "i am a gold member and i'm unhappy with this. this is urgent, this is ridiculous",
-        "i am fine with economy. i am flying to boston",
+        "my husband needs a seat and my daughter recently went home, my friend can pay. i am fine with economy. i am flying to boston",
         "帮我把小程序的文件给客户，小时数和老师的金额都要核对，老板说方案需要修改",
         "请帮高级会员退票，小费没有退，余额没有变，文件已经发了，白名单没有更新",
     ],
 )
 def test_ordinary_speech_introduces_nobody(said: str) -> None:
     assert identities(_episode(said)) == {"u1"}
+
+
+def test_a_name_in_a_headline_stands_in_no_key_in_small_letters() -> None:
+    goal = "Submit Expense Report For Quaxx Brindle"
+    episode = make_episode(goal=goal, turns=(make_turn("go"),), outcome=make_outcome("failure", note="the budget is used up"))
+    text, _ = _told(episode)
+    assert "quaxx" not in text
+    assert "brindle" not in text
+    assert "expense report" in text
+
+
+def test_who_stands_under_a_key_of_work_is_known_and_a_team_is_not() -> None:
+    called = make_call("close", approver="quillonda brax", owner="Finance Team", reviewer="legal", 审批人="张静怡")
+    names = identities(make_episode(turns=(make_turn("", role="assistant", tool_calls=(called,)),), user_id="user-1"))
+    assert names == {"user-1", "Quillonda Brax", "张静怡"}
