@@ -15,13 +15,17 @@ INTERRUPTED = 130
 
 
 class Ended(Exception):
-    """A command that cannot do what it was asked for: one sentence, the next step, the exit code."""
+    """A command that cannot do what it was asked for: one sentence, the next step, the exit code.
 
-    def __init__(self, message: str, *, next_step: str = "", code: int = FAILED) -> None:
+    `http_status`: what the API answered with, 0 where it did not answer.
+    """
+
+    def __init__(self, message: str, *, next_step: str = "", code: int = FAILED, http_status: int = 0) -> None:
         super().__init__(message)
         self.message = message
         self.next_step = next_step
         self.code = code
+        self.http_status = http_status
 
 
 def not_running() -> Ended:

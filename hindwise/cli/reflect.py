@@ -17,6 +17,10 @@ _EXAMPLES = options.examples(
     "cat run.json | hindwise reflect - --user ana --json",
 )
 
+_CONFLICT = 409
+_ABOUT_THE_RUN = frozenset({400, _CONFLICT, 413, 422})
+"""Refusals of one run; any other (no key, no database) would meet the next run too."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -41,21 +45,52 @@ def reflect(
     as_json: options.AsJson = False,
 ) -> None:
     """Look back over a finished run and show what was concluded. The same run twice is reflected once."""
-    episodes = transcripts.read(_text(file), file.name)
-    given = {"goal": goal, "user_id": user, "agent_id": agent, "run_id": run_id}
+    episodes = transcripts.read(_text(file), file.name, user=user, agent=agent)
+    given = {"goal": goal, "run_id": run_id}
     if run_id and len(episodes) > 1:
         raise Ended(f"--run-id names one run, but {file.name} holds {len(episodes)}", code=exits.USAGE)
     bodies = [_body(episode, given, outcome, note) for episode in episodes]
     with client.connect(data, url, key) as api:
-        accepted = [api.post("/v1/episodes", body) for body in bodies]
+        accepted, refused = _post_all(api, bodies, quiet=as_json)
         states = _wait(api, [item["reflection_id"] for item in accepted], timeout, quiet=as_json) if wait else []
         results = [with_memories(api, state) for state in states]
     if as_json:
-        _print_json(results if wait else accepted, single=len(bodies) == 1)
+        _print_json([*(results if wait else accepted), *refused], single=len(bodies) == 1)
     else:
         _show(accepted, results, waited=wait)
-    if wait and not all(state.get("status") in {"completed", "skipped"} for state in states):
+    unfinished = not all(state.get("status") in {"completed", "skipped"} for state in states)
+    if refused:
+        if unfinished:
+            exits.report(_unfinished(states))
+        raise Ended(f"{len(accepted)} queued, {len(refused)} refused")
+    if unfinished:
         raise _unfinished(states)
+
+
+def _post_all(api: ApiClient, bodies: list[dict[str, Any]], *, quiet: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Post the runs. Returns what was accepted, and of several runs those that were refused; a lone one that is refused raises Ended."""
+    accepted, refused = [], []
+    for body in bodies:
+        try:
+            accepted.append(api.post("/v1/episodes", body))
+        except Ended as error:
+            if error.http_status not in _ABOUT_THE_RUN:
+                raise
+            told = _with_way_out(error, alone=len(bodies) == 1)
+            if len(bodies) == 1:
+                raise told from error
+            refused.append({"run_id": body["run_id"], "status": "refused", "error": told.message})
+            if not quiet:
+                exits.report(told)
+    return accepted, refused
+
+
+def _with_way_out(error: Ended, *, alone: bool) -> Ended:
+    """A run id that is taken: say how this command takes another."""
+    if error.http_status != _CONFLICT:
+        return error
+    way = "with --run-id and a new name" if alone else "under a new `run_id` in the file, or alone with --run-id and a new name"
+    return Ended(error.message, next_step=f"to look back over it as another run, give it {way}", code=error.code, http_status=_CONFLICT)
 
 
 def _text(file: Path) -> str:
@@ -69,8 +104,6 @@ def _text(file: Path) -> str:
 
 def _body(episode: dict[str, Any], given: dict[str, str], outcome: str | None, note: str) -> dict[str, Any]:
     body = {**episode, **{name: value for name, value in given.items() if value}}
-    if not body.get("user_id") and not body.get("agent_id"):
-        body["user_id"] = "default"
     verdict = dict(body.get("outcome") or {"status": "unknown"})
     if outcome:
         verdict = {"status": outcome}

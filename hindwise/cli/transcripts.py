@@ -15,12 +15,17 @@ _TURN_FIELDS = ("turn_id", "role", "content", "name", "tool_calls", "tool_call_i
 _TIME_NAMES = ("occurred_at", "timestamp", "created_at")
 
 
-def read(text: str, name: str) -> list[dict[str, Any]]:
-    """Return the episodes in a file: each {turns, goal?, outcome?, user_id?, agent_id?, run_id}. Raises Ended (code 2) with the line."""
+def read(text: str, name: str, *, user: str = "", agent: str = "") -> list[dict[str, Any]]:
+    """Return the episodes in a file: each {turns, goal?, outcome?, user_id?, agent_id?, run_id}. Raises Ended (code 2) with the line.
+
+    `user` and `agent`, where given, stand in place of the file's; nobody named anywhere = the user `default`.
+    """
+    given = {field: value for field, value in (("user_id", user), ("agent_id", agent)) if value}
     records = _records(text.removeprefix("\ufeff"), name)
     if all(isinstance(record, Mapping) and "role" in record for record in records):
-        return [_episode({"messages": records}, name)]
-    return [_episode(record, f"{name}, run {number}" if len(records) > 1 else name) for number, record in enumerate(records, start=1)]
+        return [_episode({"messages": records}, name, given)]
+    many = len(records) > 1
+    return [_episode(record, f"{name}, run {number}" if many else name, given) for number, record in enumerate(records, start=1)]
 
 
 def _records(text: str, name: str) -> list[Any]:
@@ -57,16 +62,21 @@ def _unusable(name: str, why: str) -> Ended:
     )
 
 
-def _episode(record: Any, name: str) -> dict[str, Any]:
+def _episode(record: Any, name: str, given: Mapping[str, str]) -> dict[str, Any]:
     messages = record.get("messages", record.get("turns")) if isinstance(record, Mapping) else record
     if not isinstance(messages, list) or not messages:
         raise _unusable(name, "it has no list of messages")
     turns = [_turn(message, name, number) for number, message in enumerate(messages, start=1)]
     known = record if isinstance(record, Mapping) else {}
     episode: dict[str, Any] = {field: str(known[field]) for field in ("goal", "user_id", "agent_id") if known.get(field)}
+    episode.update(given)
+    if not episode.get("user_id") and not episode.get("agent_id"):
+        episode["user_id"] = "default"
     if outcome := _outcome(known):
         episode["outcome"] = outcome
-    episode["run_id"] = str(known.get("run_id") or known.get("id") or content_id(turns))
+    episode["run_id"] = str(
+        known.get("run_id") or known.get("id") or content_id(turns, episode.get("user_id", ""), episode.get("agent_id", ""))
+    )
     return {**episode, "turns": turns}
 
 
@@ -92,6 +102,7 @@ def _outcome(record: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"status": "success" if score >= 1 else "failure" if score <= 0 else "partial", "score": score, "source": "env"}
 
 
-def content_id(turns: Sequence[Mapping[str, Any]]) -> str:
-    """A run id made of the words themselves: the same file twice is one episode."""
-    return "file-" + hashlib.sha256(json.dumps(turns, sort_keys=True, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:24]
+def content_id(turns: Sequence[Mapping[str, Any]], user_id: str, agent_id: str) -> str:
+    """A run id made of the words and of whose they are: the same file twice is one run, for another user it is another."""
+    told = json.dumps([user_id, agent_id, turns], sort_keys=True, ensure_ascii=False)
+    return "file-" + hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:24]

@@ -175,7 +175,8 @@ class FakeApi(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length) or b"null")
         self.server.asked.append((self.command, self.path, body, self.headers.get("Authorization")))
-        status, document = self.server.script[(self.command, self.path.partition("?")[0])]
+        scripted = self.server.script[(self.command, self.path.partition("?")[0])]
+        status, document = scripted(body) if callable(scripted) else scripted
         payload = json.dumps(document).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(payload)))
@@ -189,7 +190,7 @@ class FakeApi(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def fake_api(script: dict[tuple[str, str], tuple[int, Any]]) -> Iterator[Any]:
+def fake_api(script: dict[tuple[str, str], Any]) -> Iterator[Any]:
     with ThreadingHTTPServer(("127.0.0.1", 0), FakeApi) as server:
         server.script, server.asked = script, []
         server.url = f"http://127.0.0.1:{server.server_address[1]}"
@@ -277,6 +278,41 @@ def test_reflect_posts_the_run_waits_and_shows_what_was_concluded(tmp_path):
     assert "[lesson] 先问订单号 [order]" in told.stdout
     body = api.asked[0][2]
     assert (body["user_id"], body["outcome"]) == ("default", {"status": "failure", "note": "no refund"})
+
+
+CONFLICT = (409, {"status": 409, "detail": "run 'taken' is known with other content; the first was kept"})
+
+
+def test_a_run_id_that_is_taken_names_the_option_for_another(tmp_path):
+    with fake_api({("POST", "/v1/episodes"): CONFLICT}) as api:
+        told = hindwise("reflect", "-", "--url", api.url, cwd=tmp_path, stdin='[{"role": "user", "content": "hi"}]')
+    assert told.returncode == exits.FAILED
+    assert "--run-id" in told.stderr
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["people", "scripts"])
+def test_of_several_runs_one_that_is_refused_does_not_stop_the_rest(tmp_path, form):
+    script = {
+        ("POST", "/v1/episodes"): lambda body: CONFLICT if body["run_id"] == "taken" else (202, ACCEPTED),
+        ("GET", "/v1/reflections/f"): (200, {**DONE, "memories": []}),
+    }
+    runs = [{"run_id": name, "messages": [{"role": "user", "content": "你好"}]} for name in ("a", "taken", "b")]
+    with fake_api(script) as api:
+        told = hindwise("reflect", "-", *form, "--url", api.url, cwd=tmp_path, stdin="\n".join(map(json.dumps, runs)))
+    assert told.returncode == exits.FAILED
+    assert "error: 2 queued, 1 refused" in told.stderr
+    assert [body["run_id"] for method, _, body, _ in api.asked if method == "POST"] == ["a", "taken", "b"]
+    if form:
+        assert [row["status"] for row in json.loads(told.stdout)] == ["completed", "completed", "refused"]
+    else:
+        assert "--run-id" in told.stderr
+
+
+def test_reflect_without_the_right_key_ends_at_the_first_run(tmp_path):
+    runs = [{"run_id": name, "messages": [{"role": "user", "content": "hi"}]} for name in "ab"]
+    with fake_api({("POST", "/v1/episodes"): (401, {"detail": "a key is needed"})}) as api:
+        told = hindwise("reflect", "-", "--url", api.url, cwd=tmp_path, stdin="\n".join(map(json.dumps, runs)))
+    assert (told.returncode, len(api.asked)) == (exits.FAILED, 1)
 
 
 def test_reflect_tells_how_to_release_a_parked_reflection(tmp_path):

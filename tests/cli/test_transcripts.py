@@ -57,6 +57,17 @@ def test_the_same_words_get_the_same_run_id_and_others_another():
     assert first == again != other
 
 
+def test_the_same_words_of_another_user_or_agent_are_another_run():
+    def run_id(record: object, **owner: str) -> str:
+        return transcripts.read(json.dumps(record), "a.json", **owner)[0]["run_id"]
+
+    anas = run_id(CHAT, user="ana")
+    assert len({anas, run_id(CHAT, user="ben"), run_id(CHAT, agent="ana"), run_id(CHAT, user="ana", agent="travel"), run_id(CHAT)}) == 5
+    assert anas == run_id({"messages": CHAT, "user_id": "ana"}) == run_id({"messages": CHAT, "user_id": "ben"}, user="ana")
+    assert run_id(CHAT) == run_id(CHAT, user="default")
+    assert run_id({"messages": CHAT, "run_id": "r1"}, user="ana") == "r1"
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
