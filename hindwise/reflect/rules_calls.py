@@ -10,7 +10,6 @@ from hindwise.reflect.findings import Read, lesson, of_step
 from hindwise.reflect.transcript import Step, call_names, is_thought
 from hindwise.reflect.wording import chain, clause_variants, general_error, last_of, listed, variants, when
 from hindwise.safety.origin import is_order_in_error
-from hindwise.safety.personal import personal_data
 
 LOOP_AT = 3
 """The same call with the same arguments this often goes in circles; with the same error twice is enough."""
@@ -117,9 +116,9 @@ _OF_PEOPLE = re.compile(
 
 
 def kind_of_value(name: str, value: Any) -> str:
-    """What sort of value an argument has, where that tells no secret: `credit_card` of `credit_card_4421486`, `economy`.
+    """What sort of value an argument has, where its id tells it: `credit_card` of `credit_card_4421486`.
 
-    Empty for arguments that name people.
+    Empty for all else: a plain word such as `vegetarian` is what one user wanted, and lessons are shared.
     """
     if _OF_PEOPLE.match(name):
         return ""
@@ -127,8 +126,6 @@ def kind_of_value(name: str, value: Any) -> str:
         prefix = re.fullmatch(r"([a-z]+(?:_[a-z]+)*)_\d+", value)
         if prefix:
             return prefix[1]
-        if re.fullmatch(r"[a-z][a-z_ ]{2,19}", value) and not personal_data(value):
-            return value
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
         kinds = [kind for item in value for kind in (kind_of_value(k, item.get(k)) for k in item if k.endswith(("_id", "type"))) if kind]
         return "+".join(dict.fromkeys(kinds))
@@ -277,7 +274,7 @@ def _ways(run: Read, names: list[str], chosen: list[str]) -> list[str]:
 
 
 def _told_arguments(run: Read) -> list[str]:
-    """The telling choices of the decisive calls: `cabin economy`, `payment_id gift_card`."""
+    """The telling choices of the decisive calls: `payment_id gift_card`."""
     told = {
         f"{name} {kind}": None for step in run.decisive for name, value in step.arguments.items() if (kind := kind_of_value(name, value))
     }

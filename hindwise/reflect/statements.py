@@ -130,11 +130,36 @@ def _no_statement(bare: str) -> bool:
 def statements_of(text: str) -> Iterator[Statement]:
     """Yield the statements of a user's turn, in order."""
     for sentence in sentences_of(text):
-        if kind := kind_of(sentence):
+        if told := _mixed(sentence):
+            for kind, clause_told in told:
+                yield Statement(kind, clause_told, cues.RETRACTION.search(clause_told) is not None)
+        elif kind := kind_of(sentence):
             retracts = cues.RETRACTION.search(sentence) is not None
             for part in _parts(sentence) if kind in (Kind.PREFERENCE, Kind.INSTRUCTION) else (sentence,):
                 yield Statement(kind, part, retracts)
 
+
+_CLAUSE = re.compile(r"[，,；;]\s*(?:and\b|而且|并且)?|(?i:\band\b)(?=\s+I\b)")
+
+
+def _mixed(sentence: str) -> list[tuple[Kind, str]]:
+    """The statements of a sentence that also asks for today's task: each clause is one of its own, and the task is none.
+
+    "帮我订酒店，我对海鲜过敏，以后房间都要高楼层" is a task, a fact and a standing wish. Empty where the sentence is of one piece.
+    """
+    clauses = [clause.strip() for clause in _CLAUSE.split(sentence) if clause.strip()]
+    if len(clauses) < 2:
+        return []
+    kinds = [kind_of(clause) for clause in clauses]
+    told = [(kind, clause) for kind, clause in zip(kinds, clauses, strict=True) if kind]
+    asks = any(kind is None and _REQUEST.match(clause) for kind, clause in zip(kinds, clauses, strict=True))
+    return told if asks else []
+
+
+_REQUEST = re.compile(
+    r"(?i)(?:请|麻烦)?(?:帮我|帮忙|替我|给我|我想要?|我要|我需要)|(?:please|can you|could you|would you|help me|i need to|i want to)\b"
+)
+"""How a clause begins that asks for today's task."""
 
 _OF_ONESELF = re.compile(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b|我")
 

@@ -84,7 +84,7 @@ def test_where_no_cause_is_visible_it_says_so() -> None:
     answer = reflect_by_rules(make_episode(turns=turns, outcome=make_outcome("failure")))
     (lesson,) = [d for d in answer.drafts if d.kind is Kind.LESSON]
     assert "cause-not-visible" in lesson.topics
-    assert "the cause is not visible: confirm cabin economy" in lesson.conclusion
+    assert "the cause is not visible: confirm cabin with the user" in lesson.conclusion
     assert "book_flight" in lesson.conclusion
     (event,) = [d for d in answer.drafts if d.kind is Kind.EVENT]
     assert "not visible" in event.retrospective.what_failed_and_why
@@ -99,7 +99,7 @@ def test_a_success_teaches_its_way_and_the_event_tells_all_parts() -> None:
     answer = reflect_by_rules(make_episode(turns=turns))
     (lesson,) = [d for d in answer.drafts if d.kind is Kind.LESSON]
     assert lesson.lesson_type is LessonType.STRATEGY
-    assert "get_user → book_flight (cabin economy)" in lesson.conclusion
+    assert "do get_user → book_flight, because" in lesson.conclusion
     (event,) = [d for d in answer.drafts if d.kind is Kind.EVENT]
     parts = event.retrospective
     assert parts.goal
@@ -196,3 +196,17 @@ def test_an_order_in_an_error_teaches_nothing() -> None:
 def test_outcomes_are_read_where_nobody_told_one(lines: list[tuple[str, str]], status: str) -> None:
     outcome = read_outcome(make_turns(*lines))
     assert (outcome.status, outcome.source) == (status, "rule")
+
+
+def test_a_lesson_tells_no_value_that_one_user_wanted() -> None:
+    call = make_call("book_hotel", breakfast_plan="vegetarian", payment_id="gift_card_77")
+    turns = (
+        make_turn("Book me a hotel"),
+        make_turn("", role="assistant", seq=2, tool_calls=(call,)),
+        make_turn("booked", role="tool", name="book_hotel", tool_call_id=call.id, seq=3),
+    )
+    for status in ("success", "failure"):
+        drafts = reflect_by_rules(make_episode(turns=turns, outcome=make_outcome(status)), Known()).drafts
+        lessons = [d for d in drafts if d.kind is Kind.LESSON]
+        assert lessons
+        assert all("vegetarian" not in d.model_dump_json(exclude={"evidence"}) for d in lessons)

@@ -6,7 +6,7 @@ import pytest
 
 from hindwise.model.memory import Kind
 from hindwise.model.turn import Origin
-from hindwise.reflect.statements import classify_statement, extract_statements
+from hindwise.reflect.statements import classify_statement, extract_statements, statements_of
 from hindwise.reflect.tidy import clause
 from hindwise.text.language import language_of
 from tests.data import eval_data
@@ -158,3 +158,16 @@ def test_statements_about_different_things_seldom_share_a_slot() -> None:
     apart = [r for r in rows if not r["expected"]["slot_same"]]
     wrong = [r["id"] for r in apart if classify_statement(r["older"]["text"]).attribute == classify_statement(r["newer"]["text"]).attribute]
     assert len(wrong) <= 1, wrong
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("帮我订一家上海的酒店，两晚，我对海鲜过敏，以后房间都要高楼层。", ["我对海鲜过敏", "以后房间都要高楼层。"]),
+        ("Please book a hotel in Rome, I am allergic to peanuts; from now on always pick a high floor.", 2),
+    ],
+)
+def test_what_is_asked_today_is_no_standing_wish(said: str, told: object) -> None:
+    found = [statement.sentence for statement in statements_of(said)]
+    assert found == told if isinstance(told, list) else len(found) == told
+    assert not any("酒店" in sentence or "hotel" in sentence for sentence in found)
