@@ -131,8 +131,7 @@ def statements_of(text: str) -> Iterator[Statement]:
     """Yield the statements of a user's turn, in order."""
     for sentence in sentences_of(text):
         if told := _mixed(sentence):
-            for kind, clause_told in told:
-                yield Statement(kind, clause_told, cues.RETRACTION.search(clause_told) is not None)
+            yield from (Statement(each, clause, cues.RETRACTION.search(clause) is not None) for each, clause in told)
         elif kind := kind_of(sentence):
             retracts = cues.RETRACTION.search(sentence) is not None
             for part in _parts(sentence) if kind in (Kind.PREFERENCE, Kind.INSTRUCTION) else (sentence,):
