@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hindwise.cli.client import ApiClient
 
 _LONGEST_TRAIL = 20
+_NOT_FOUND = 404
 
 KindName = Literal["lesson", "fact", "preference", "instruction", "todo", "event", "snippet"]
 Kind = Annotated[KindName | None, typer.Option("--kind", help="What sort of memory.", show_default=False)]
@@ -54,7 +55,7 @@ def owner(user: str, agent: str) -> dict[str, str]:
 
 def remember(
     text: Annotated[str, typer.Argument(help="What to keep, in one line.")],
-    user: options.User = "",
+    user: options.OwnUser = "",
     agent: options.Agent = "",
     kind: Kind = None,
     data: options.Data = None,
@@ -76,7 +77,7 @@ def remember(
 
 def recall(
     query: Annotated[str, typer.Argument(help="The task ahead, in words.")],
-    user: options.User = "",
+    user: options.OwnUser = "",
     agent: options.Agent = "",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="At most so many memories.")] = 8,
     explain: Annotated[bool, typer.Option("--explain", help="Also say why each memory is there.")] = False,
@@ -96,6 +97,9 @@ def recall(
         console.line(answer["brief"])
     else:
         console.err().print(f"nothing relevant: {answer.get('reason') or 'no memory of this'}", markup=False, style="dim")
+        if not user and not agent:
+            hint = "looked for user 'default' only; name whose memory you want with --user or --agent"
+            console.err().print(hint, markup=False, highlight=False, soft_wrap=True, style="dim")
     if answer.get("degraded"):
         console.err().print("the index did not answer; this comes from the ledger alone", markup=False, style="yellow")
     if explain:
@@ -115,7 +119,7 @@ def _explain(items: list[dict[str, Any]]) -> None:
 
 
 def list_memories(
-    user: options.User = "",
+    user: options.OwnUser = "",
     agent: options.Agent = "",
     kind: Kind = None,
     status: Annotated[str, typer.Option(help="Only those of this status, e.g. active, superseded.", show_default=False)] = "",
@@ -137,11 +141,21 @@ def list_memories(
         for item in answer.get("items", [])
     ]
     if not rows:
-        console.err().print("nothing is kept here yet", style="dim")
+        narrowed = bool(kind or status or query)
+        console.err().print(_nothing(user, agent, narrowed=narrowed), markup=False, highlight=False, soft_wrap=True, style="dim")
         return
     console.table(["id", "kind", "status", "since", "conclusion"], rows)
     if answer.get("next_cursor"):
         console.err().print("there are more: raise --limit", style="dim")
+
+
+def _nothing(user: str, agent: str, *, narrowed: bool) -> str:
+    """What an empty list says: whose it is, and where to look on."""
+    whose = " and ".join(f"{sort} {name!r}" for sort, name in (("user", user), ("agent", agent)) if name) or "user 'default'"
+    told = f"nothing {'like that ' if narrowed else ''}is kept for {whose}"
+    if user or agent:
+        return f"{told} (hindwise status counts all)"
+    return f"{told}; name whose memory you want with --user or --agent (hindwise status counts all)"
 
 
 def show(
@@ -153,7 +167,7 @@ def show(
 ) -> None:
     """Show one memory: conclusion, retrospective, evidence, and what became of it."""
     with client.connect(data, url, key) as api:
-        memory = api.get(f"/v1/memories/{memory_id}")
+        memory = _whole(api, memory_id)
         trail = {} if as_json else _trail(api, memory)
     if as_json:
         console.print_json(memory)
@@ -178,6 +192,18 @@ def show(
     _section("History", [_event(item) for item in memory.get("history") or []])
     for title, items in trail.items():
         _section(title, [f"{item['memory_id']} {item['conclusion']}" for item in items])
+
+
+def _whole(api: "ApiClient", memory_id: str) -> dict[str, Any]:
+    """The memory of this id. Raises Ended; for an unknown id with the hint that a beginning of one is not enough."""
+    try:
+        found: dict[str, Any] = api.get(f"/v1/memories/{memory_id}")
+    except Ended as error:
+        if error.http_status != _NOT_FOUND:
+            raise
+        hint = "give the whole id: `hindwise list` shows it"
+        raise Ended(error.message, next_step=hint, code=error.code, http_status=_NOT_FOUND) from error
+    return found
 
 
 def _trail(api: "ApiClient", memory: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

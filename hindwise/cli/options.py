@@ -25,6 +25,12 @@ User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user'
 Agent = Annotated[
     str, typer.Option("--agent", "-a", help="The agent whose shared lessons are meant.", show_default=False, callback=_not_blank)
 ]
+_WITHOUT_ANY = "Default, without --user and --agent: the user `default`."
+OwnUser = Annotated[
+    str,
+    typer.Option("--user", "-u", help=f"Whose memory: the user's id. {_WITHOUT_ANY}", show_default=False, callback=_not_blank),
+]
+"""For commands that mean the user `default` where nobody is named."""
 Url = Annotated[str, typer.Option("--url", help="The API's address. Default: the one that runs in the data directory.", show_default=False)]
 Key = Annotated[str, typer.Option("--key", help="API key. Default: HINDWISE_API_KEY, else the data directory's.", show_default=False)]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="At most so many.")]

@@ -344,6 +344,41 @@ def test_show_follows_a_memory_to_its_successor(tmp_path):
     assert "superseded: 搬家了 (reflection:r7)" in told.stdout
 
 
+def test_a_beginning_of_an_id_is_answered_with_where_the_whole_one_is_shown(tmp_path):
+    with fake_api({("GET", "/v1/memories/0f8c"): (404, {"detail": "no memory 0f8c"})}) as api:
+        told = hindwise("show", "0f8c", "--url", api.url, cwd=tmp_path)
+    assert (told.returncode, told.stderr.splitlines()) == (
+        exits.FAILED,
+        ["error: no memory 0f8c", "       give the whole id: `hindwise list` shows it"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (
+            [],
+            "nothing is kept for user 'default'; name whose memory you want with --user or --agent (hindwise status counts all)",
+        ),
+        (["--user", "小安"], "nothing is kept for user '小安' (hindwise status counts all)"),
+        (
+            ["-u", "ana", "-a", "travel", "-q", "tea"],
+            "nothing like that is kept for user 'ana' and agent 'travel' (hindwise status counts all)",
+        ),
+    ],
+)
+def test_an_empty_list_says_whose_it_is(tmp_path, given, told):
+    with fake_api({("GET", "/v1/memories"): (200, {"items": [], "next_cursor": None})}) as api:
+        answered = hindwise("list", *given, "--url", api.url, cwd=tmp_path)
+    assert (answered.returncode, answered.stdout, answered.stderr) == (0, "", told + "\n")
+
+
+@pytest.mark.parametrize("command", ["remember", "recall", "list"])
+def test_the_help_says_who_is_meant_when_nobody_is_named(command):
+    shown = CliRunner().invoke(app, [command, "--help"], prog_name="hindwise").output
+    assert "the user `default`" in " ".join(shown.replace("│", " ").split())
+
+
 def test_a_closed_pipe_ends_quietly(tmp_path):
     with fake_api({("GET", "/v1/memories"): (200, {"items": [], "next_cursor": "x" * 200_000})}) as api:
         command = f"{sys.executable} -m hindwise.cli list --json --url {api.url} | head -c 1"
