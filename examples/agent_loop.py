@@ -9,8 +9,9 @@ first. Put your own model in `decide`; the rest stays as it is.
 
 import json
 import os
+import sys
 import time
-from typing import Any
+from typing import Any, NoReturn
 from uuid import uuid4
 
 import httpx2
@@ -72,10 +73,18 @@ def run_task(api: httpx2.Client) -> int:
 def post(api: httpx2.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
     """POST and return the answer; an error answer is raised with what the server says about it."""
     response = api.post(path, json=body)
+    if response.status_code == 401:
+        cannot_start("set HINDWISE_API_KEY to the key of this Hindwise: `hindwise up` prints where it lies (.hindwise/api_key)")
     if response.status_code >= 400:
         raise SystemExit(f"{path}: {response.status_code} {response.text}")
     answer: dict[str, Any] = response.json()
     return answer
+
+
+def cannot_start(why: str) -> NoReturn:
+    """End with one line and exit code 3, as the `hindwise` command does when it finds nothing to talk to."""
+    print(f"error: {why}", file=sys.stderr)
+    raise SystemExit(3)
 
 
 def wait_for(api: httpx2.Client, status_url: str, timeout_s: float = 60.0) -> None:
@@ -90,10 +99,13 @@ def wait_for(api: httpx2.Client, status_url: str, timeout_s: float = 60.0) -> No
 def main() -> None:
     """Do the same task twice: the second time with hindsight."""
     url = os.environ.get("HINDWISE_API_URL", "http://127.0.0.1:8080")
-    headers = {"Authorization": f"Bearer {os.environ.get('HINDWISE_API_KEY', '')}"}
-    with httpx2.Client(base_url=url, headers=headers, timeout=30.0) as api:
-        first = run_task(api)
-        second = run_task(api)
+    key = os.environ.get("HINDWISE_API_KEY", "")
+    try:
+        with httpx2.Client(base_url=url, headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=30.0) as api:
+            first = run_task(api)
+            second = run_task(api)
+    except httpx2.TransportError:
+        cannot_start(f"nothing answers at {url}: start it with `hindwise up`")
     print(f"{first} calls the first time, {second} the second.")
 
 

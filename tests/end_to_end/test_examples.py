@@ -26,10 +26,27 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         assert server.stop() == []
 
 
-def test_the_agent_of_the_loop_needs_fewer_calls_the_second_time(running: Running) -> None:
-    env = {**os.environ, "HINDWISE_API_URL": running.api_url, "HINDWISE_API_KEY": running.api_key}
+def agent_loop(url: str, key: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "HINDWISE_API_URL": url, "HINDWISE_API_KEY": key}
     command = [sys.executable, str(EXAMPLES / "agent_loop.py")]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
+    return subprocess.run(command, env=env, capture_output=True, text=True, encoding="utf-8", timeout=120, check=False)
+
+
+@pytest.mark.parametrize("key", ["", "hw_wrong"])
+def test_the_loop_without_a_valid_key_says_in_one_line_where_one_is(running: Running, key: str) -> None:
+    done = agent_loop(running.api_url, key)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("error: set HINDWISE_API_KEY")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_loop_says_in_one_line_what_to_start_when_nothing_answers() -> None:
+    done = agent_loop("http://127.0.0.1:9", "k")
+    assert (done.returncode, done.stderr) == (3, "error: nothing answers at http://127.0.0.1:9: start it with `hindwise up`\n")
+
+
+def test_the_agent_of_the_loop_needs_fewer_calls_the_second_time(running: Running) -> None:
+    done = agent_loop(running.api_url, running.api_key)
     assert done.returncode == 0, done.stdout + done.stderr
     counts = re.search(r"(\d+) calls the first time, (\d+) the second\.", done.stdout)
     assert counts is not None
