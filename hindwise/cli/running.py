@@ -6,6 +6,7 @@ import os
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +46,11 @@ def read(data: Path) -> Running | None:
         os.kill(told.pid, 0)
         return told
     return None
+
+
+def workflows_page(ui_url: str, namespace: str) -> str:
+    """The page of the Temporal UI that lists our workflows; empty where no UI is known. The bare address opens another namespace."""
+    base = ui_url.rstrip("/")
+    if not base or "/namespaces/" in base:
+        return base
+    return f"{base}/namespaces/{quote(namespace, safe='')}/workflows"

@@ -27,7 +27,7 @@ def status(data: options.Data = None, as_json: options.AsJson = False) -> None:
         parts = {name: getattr(told, name) for name in ("pid", "api_url", "temporal_address", "temporal_ui_url")} if told else {}
         console.print_json({"running": bool(told), "ready": ready, **parts, "checks": details, **kept})
     else:
-        _show(told, url, details, kept)
+        _show(told, running.workflows_page(told.temporal_ui_url, settings.temporal_namespace) if told else "", url, details, kept)
     if not details:
         raise (
             exits.Ended(f"{url} does not answer", next_step="it may still be starting", code=exits.UNREACHABLE)
@@ -42,12 +42,12 @@ def _state(details: dict[str, object]) -> str:
     return f"{details.get('status')}: {', '.join(missing)}" if missing else str(details.get("status"))
 
 
-def _show(told: object, url: str, details: dict[str, object], kept: dict[str, object]) -> None:
+def _show(told: object, temporal_page: str, url: str, details: dict[str, object], kept: dict[str, object]) -> None:
     state = _state(details) if details else "does not answer" if url else "not running"
     console.pairs(
         {
             "API": f"{url} ({state})" if url else state,
-            "Temporal": getattr(told, "temporal_ui_url", ""),
+            "Temporal": temporal_page,
             "pid": getattr(told, "pid", ""),
         }
     )

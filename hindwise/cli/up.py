@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
-from hindwise.cli import console, options, words
+from hindwise.cli import console, options, running, words
 from hindwise.cli.exits import Ended
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class Voice:
             {
                 "API": told.api_url,
                 "docs": f"{told.api_url}/docs",
-                "Temporal": told.temporal_ui_url,
+                "Temporal": running.workflows_page(told.temporal_ui_url, self._plan.namespace),
                 self._say("key"): str(self._plan.data / "api_key") if told.api_key else self._say("no_key"),
                 self._say("data"): self._plan.data,
                 self._say("logs"): self._plan.data / "logs",

@@ -249,3 +249,16 @@ def test_a_dead_or_unreadable_up_counts_as_not_running(tmp_path, sleeper):
     assert running.read(tmp_path) is None
     (tmp_path / "up.json").write_text("{")
     assert running.read(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("ui_url", "page"),
+    [
+        ("http://127.0.0.1:8233", "http://127.0.0.1:8233/namespaces/hindwise/workflows"),
+        ("https://ui.example/", "https://ui.example/namespaces/hindwise/workflows"),
+        ("https://ui.example/namespaces/team/workflows", "https://ui.example/namespaces/team/workflows"),
+        ("", ""),
+    ],
+)
+def test_the_link_to_temporal_opens_our_workflows(ui_url, page):
+    assert running.workflows_page(ui_url, "hindwise") == page
