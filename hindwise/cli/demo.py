@@ -68,7 +68,7 @@ def demo(
 
 def _perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[str, bool], dict[str, str]]:
     """Start, play the acts, show the table. Returns figures, promises and links."""
-    from hindwise.cli import demo_again, demo_arrivals, demo_data, demo_minds
+    from hindwise.cli import demo_again, demo_arrivals, demo_data, demo_minds, running
     from hindwise.cli.client import ApiClient, Target
     from hindwise.cli.demo_show import Show
 
@@ -93,9 +93,17 @@ def _perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[
         dify = demo_data.load_dify_failure(place)["run"]
         users = [*sorted({run.user_id for run in runs}), demo_minds.USER, dify["user_id"]]
         demo_again.closing_table(show, users, [demo_data.AGENT, dify["app_id"]], time.monotonic() - began)
-    links = {"Temporal UI": found.temporal_ui_url, "API": f"{found.api_url}/docs"}
+    # Addresses that are closed a moment later would only mislead.
+    links = (
+        {
+            "Temporal UI": running.workflows_page(found.temporal_ui_url, options.settings_with(data=server.data).temporal_namespace),
+            "API": f"{found.api_url}/docs",
+        }
+        if server.keep
+        else {}
+    )
     stage.links(links)
-    if not server.keep:
+    if not links:
         stage.say("not_kept")
     return show.figures, show.promises, links
 

@@ -102,6 +102,7 @@ def closing_table(show: Show, users: list[str], agents: list[str], seconds: floa
         (say("row_seconds"), f"{seconds:.0f}", ""),
     ]
     show.stage.table("figures", rows)
+    show.stage.say("other_briefs_mean")
 
 
 def _told(show: Show, figure: str, baseline_key: str) -> tuple[str, str]:

@@ -20,8 +20,8 @@ def runs_come_in(show: Show) -> None:
     """Act 1: most runs, through all doors; then the first lesson."""
     doors = {str(door): sum(run.door == door for run in show.runs) for door in DOORS}
     told = sum(run.told for run in show.runs)
-    show.stage.act(1, **doors, told=told, bare=len(show.runs) - told)
     early = show.runs[:-_LATE]
+    show.stage.act(1, **doors, early=len(early), late=_LATE, told=told, bare=len(show.runs) - told)
     _send_all(show, early)
     show.wait_final(list(show.accepted.values()), enough=len(early) // 3)
     _tell_first_lesson(show)
@@ -112,7 +112,7 @@ def _tell_first_lesson(show: Show) -> None:
         for key, part in (("why", "what_failed_and_why"), ("next_time", "next_time"))
         if behind[part]
     ]
-    show.stage.quote("act1_first", os.linesep.join(lines), outcome=show.stage.words("failed" if run.failed else "succeeded"))
+    show.stage.quote("act1_first", os.linesep.join(lines), whole=True, outcome=show.stage.words("failed" if run.failed else "succeeded"))
 
 
 def _all_memories(show: Show) -> list[dict[str, Any]]:

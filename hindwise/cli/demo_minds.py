@@ -1,13 +1,17 @@
 """Acts 3 and 4: a user changes their mind; a Chinese Dify run fails and the next brief names the cause."""
 
+import re
 from typing import Any
 
 from hindwise.cli.console import short_time
 from hindwise.cli.demo_data import load_dify_failure
 from hindwise.cli.demo_show import Show
+from hindwise.cli.demo_stage import Stage
 
 USER = "robin"
 _SIMILAR_TASK = "提交上海出差的交通费报销单"
+_CHANGE = re.compile(r"changed: (.+) -> (.+)")
+"""How the ledger's reason names two values."""
 _CAUSE_ENDS = "，"
 """An error's first clause is its cause; what follows is advice."""
 
@@ -27,10 +31,18 @@ def user_changes_mind(show: Show) -> None:
     history = [m for m in show.all_of("/v1/memories", user_id=USER, kind="preference", status="superseded") if old in m["conclusion"]]
     for memory in history[:1]:
         older = show.api.get(f"/v1/memories/{memory['memory_id']}")
-        stage.quote("history", f"{older['conclusion']}\n{older['status']}: {older['close_reason']} ({short_time(older['closed_at'])})")
+        stage.quote("history", f"{older['conclusion']}\n{_became(stage, older)}")
     holds = any(new in line for line in wished) and not any(old in line for line in wished)
     holds = holds and any(m["close_reason"] and m["superseded_by"] for m in history)
-    show.promise(holds, "act3_checked", status=history[0]["status"] if history else "?")
+    show.promise(holds, "act3_checked", status=stage.words("status_superseded") if history else "?")
+
+
+def _became(stage: Stage, older: dict[str, Any]) -> str:
+    """What became of a superseded memory, and why, in the audience's language; a reason of another form stands as it is."""
+    reason = str(older["close_reason"])
+    if change := _CHANGE.fullmatch(reason):
+        reason = stage.words("changed", old=change[1], new=change[2])
+    return stage.words("became", status=stage.words("status_superseded"), reason=reason, when=short_time(older["closed_at"]))
 
 
 def _talk(show: Show, session: str, says_key: str, reply_key: str) -> None:

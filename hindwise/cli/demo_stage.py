@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 _MAX_LINES = 8
 _ROWS_PER_LINE = 2
-"""Of a brief on stage: an act stays about one screen. What an agent gets is the whole of it."""
+"""Of a brief on stage: an act stays about one screen. An advice is never cut, only the remarks in brackets behind it."""
+_WHOLE = 1_000
 _PLAIN_CHARS = 240
-_LONGEST_WORD = 24
+_MORE = " …"
+_BRACKETS = {")": "(", "）": "（"}
+_LONGEST_WORD = 40
 """A longer word is broken where the row ends, and Chinese text always: it has no spaces to break at."""
 
 Advance = Callable[[str, int], None]
@@ -57,12 +60,15 @@ class Stage:
         """A line of narration."""
         self._plain(self.words(key, **values), "")
 
-    def quote(self, label_key: str, text: str, *, at_most: int = _MAX_LINES, **values: Any) -> None:
-        """Somebody's words, or a brief, set off by a margin; cut to the screen: `at_most` lines, two rows each."""
+    def quote(self, label_key: str, text: str, *, at_most: int = _MAX_LINES, whole: bool = False, **values: Any) -> None:
+        """Somebody's words, or a brief, set off by a margin; cut to the screen: `at_most` lines, two rows each.
+
+        An advice in a brief takes the rows that it needs; with `whole` every line does.
+        """
         self._plain(self.words(label_key, **values), "cyan")
         lines = [line for line in text.splitlines() if line.strip()] or [self.words("nothing")]
         for line in lines[:at_most]:
-            for row in self._rows(line):
+            for row in self._rows(line, _WHOLE if whole else _ROWS_PER_LINE):
                 self._margin(row)
         if len(lines) > at_most:
             self._margin("…")
@@ -125,16 +131,47 @@ class Stage:
             for row in fold(line, self._width) if self._is_live else [line]:
                 self._console.print(row, style=style or None, markup=False, highlight=False)
 
-    def _rows(self, line: str) -> list[str]:
-        if not self._is_live:
-            return [line if len(line) <= _PLAIN_CHARS else line[: _PLAIN_CHARS - 1] + "…"]
-        rows = fold(line, self._width - 4)
-        return rows if len(rows) <= _ROWS_PER_LINE else [*rows[: _ROWS_PER_LINE - 1], rows[_ROWS_PER_LINE - 1][:-1] + "…"]
+    def _rows(self, line: str, at_most: int) -> list[str]:
+        if self._is_live:
+            return rows_of(line, self._width - 4, at_most)
+        if at_most == _WHOLE:
+            return [line]
+        from rich.cells import cell_len
+
+        return ["".join(rows_of(line, max(_PLAIN_CHARS, cell_len(advice_of(line) + _MORE)), 1))]
 
     def _margin(self, row: str) -> None:
         from rich.text import Text
 
         self._console.print(Text("  │ ", style="dim") + Text(row))
+
+
+def advice_of(line: str) -> str:
+    """Return an item of a brief (`- …`) without the remarks in brackets at its end; of any other line nothing."""
+    if not line.startswith("- "):
+        return ""
+    opening = _BRACKETS.get(line[-1])
+    depth = 0
+    for at in range(len(line) - 1, 0, -1) if opening else ():
+        depth += (line[at] == line[-1]) - (line[at] == opening)
+        if depth == 0:
+            return line[:at].rstrip()
+    return line
+
+
+def rows_of(line: str, width: int, at_most: int) -> list[str]:
+    """Return `line` in at most so many rows of `width` cells, ended by … at a word where it is cut; the advice in it stays whole."""
+    from rich.cells import cell_len
+
+    rows = fold(line, width)
+    advice = advice_of(line)
+    keep = len(rows) if advice == line else max(at_most, len(fold(advice + _MORE, width)))
+    if len(rows) <= keep:
+        return rows
+    last = rows[keep - 1]
+    while last and cell_len(last + _MORE) > width:
+        last = last[:-1] if " " not in last else last.rpartition(" ")[0]
+    return [*rows[: keep - 1], last.rstrip() + _MORE]
 
 
 def fold(text: str, width: int) -> list[str]:

@@ -18,9 +18,11 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     # --- act 1
     "act1": ("Real runs come in, through three doors", "真实运行从三扇门进来"),
     "act1_what": (
-        "{session} as live sessions, {episode} as whole episodes, {dify} as Dify webhooks, all of one agent. {told} of them carry what the "
-        "environment said (which calls were missing, extra or different), {bare} the reward alone.",
-        "{session} 次作为实时会话，{episode} 次作为完整任务，{dify} 次作为 Dify 回调，都属于同一个智能体。"
+        "All runs are of one agent: {session} go as live sessions, {episode} as whole episodes, {dify} as Dify webhooks. The first {early} "
+        "come in now, the other {late} in the next act. {told} of all carry what the environment said (which calls were missing, extra or "
+        "different), {bare} the reward alone.",
+        "所有运行都属于同一个智能体：{session} 次作为实时会话，{episode} 次作为完整任务，{dify} 次作为 Dify 回调。"
+        "现在先送入前 {early} 次，其余 {late} 次在下一幕。"
         "其中 {told} 次附带环境的判定（哪些调用缺失、多余或参数不同），{bare} 次只有奖励值。",
     ),
     "bar_session": ("live sessions", "实时会话"),
@@ -68,8 +70,11 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "history": ("What the history says of the older one:", "历史里旧的那条："),
     "act3_checked": (
         "the brief tells the new wish alone; the old one is kept as {status}, with the reason",
-        "简报只说新的愿望；旧的保留为 {status}，并注明原因",
+        "简报只说新的愿望；旧的保留为“{status}”，并注明原因",
     ),
+    "became": ("{status}: {reason} ({when})", "{status}：{reason}（{when}）"),
+    "changed": ("changed: {old} -> {new}", "{old} → {new}"),
+    "status_superseded": ("superseded", "已被取代"),
     # --- act 4
     "act4": ("A Chinese Dify run fails", "一次中文 Dify 运行失败"),
     "act4_what": (
@@ -84,7 +89,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "act5_what": (
         "{tasks} tasks are tried again. Each question comes from a new customer, whose own memory is empty; only what the agent learned "
         "can help. Beside the brief stands what the first attempt did wrong.",
-        "{tasks} 个任务再来一次。每个问题来自一位新顾客，个人记忆为空；能帮上忙的只有智能体学到的东西。简报旁边是第一次做错了什么。",
+        "{tasks} 个任务再来一次。每个问题来自一位新顾客，个人记忆为空；能帮上忙的只有智能体学到的东西。简报旁边是第一次做错了什么。"
+        "\n这一幕的问题和简报是英文，因为当初录下的运行就是英文。",
     ),
     "bar_asked": ("briefs asked", "请求简报"),
     "customer_asks": ("The customer asks:", "顾客问："),
@@ -115,12 +121,19 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "of": ("{hits} of {asked} ({rate:.0%})", "{hits}/{asked}（{rate:.0%}）"),
     "random": ("in random order {rate:.0%}", "随机排序 {rate:.0%}"),
     "other_briefs": ("by other tasks' briefs {rate:.0%}", "其他任务的简报 {rate:.0%}"),
+    "other_briefs_mean": (
+        "By other tasks' briefs: how often the brief of another task names that call too. The difference is what the right brief adds.",
+        "“其他任务的简报”：换成另一个任务的简报，也点明该调用的比例；两者之差才是对的简报带来的好处。",
+    ),
     "row_seconds": ("seconds, start to here", "用时（秒）"),
     "kept": (
         "It goes on running. Key: {key_file}\nStop it with: kill {pid}    Its data: {data}",
         "仍在运行。密钥：{key_file}\n停止：kill {pid}    数据：{data}",
     ),
-    "not_kept": ("(`hindwise demo --keep` leaves these open)", "（`hindwise demo --keep` 会让它们保持可用）"),
+    "not_kept": (
+        "The Temporal UI and the API end with the demo; `hindwise demo --keep` leaves them open and says where.",
+        "Temporal UI 和 API 随演示一起关闭；`hindwise demo --keep` 会让它们保持可用并给出地址。",
+    ),
     "stopping": ("Stopping …", "正在停止 …"),
     "stopped": ("Stopped; nothing is left running.", "已停止，没有留下任何进程。"),
     "left": ("Still running after the stop: {pids}", "停止后仍在运行：{pids}"),

@@ -21,7 +21,8 @@ from hindwise.cli.demo_data import (
     turn_batches,
 )
 from hindwise.cli.demo_figures import Asked, count, names_decisive_call, same_task
-from hindwise.cli.demo_stage import Stage, fold
+from hindwise.cli.demo_minds import _became
+from hindwise.cli.demo_stage import Stage, fold, rows_of
 
 RUNS = load_runs(folder())
 
@@ -210,6 +211,47 @@ def test_without_a_terminal_a_long_brief_is_plain_lines_and_cut() -> None:
     assert lines[-1] == "  │ …"
     assert max(map(len, lines)) < 300
     assert "\x1b" not in out.getvalue()
+
+
+ADVICES = [
+    (
+        "- Call get_user_details (with the user id) before book_reservation, and " + "confirm each detail " * 9 + "first.",
+        " (why: the call (was) missing; seen 2026-11-30)",
+    ),
+    ("- 先查订单（含退票规则）再退款，" + "并逐项确认每个细节" * 9 + "。", "（缘由：缺少调用；记于11月30日）"),
+    ("- Short.", " (why: " + "it was long to tell " * 20 + "; seen 2026-11-30)"),
+]
+
+
+@pytest.mark.parametrize(("advice", "remarks"), ADVICES)
+@pytest.mark.parametrize("width", [40, 76, 200])
+def test_of_a_long_item_the_remarks_are_cut_and_never_the_advice(advice: str, remarks: str, width: int) -> None:
+    rows = rows_of(advice + remarks, width, 2)
+    shown = "".join(rows).replace(" ", "")
+    assert shown.startswith(advice.replace(" ", ""))
+    assert all(cell_len(row) <= width for row in rows)
+    if len(rows) < len(fold(advice + remarks, width)):
+        assert rows[-1].endswith("…")
+
+
+def test_a_cut_falls_between_words() -> None:
+    words = "remember the reservation number of every passenger " * 5
+    for width in range(20, 60):
+        last = rows_of(words.strip(), width, 2)[-1].removesuffix(" …").split()
+        assert set(last) <= set(words.split())
+
+
+def test_the_first_lesson_is_shown_whole() -> None:
+    out = io.StringIO()
+    Stage(Console(file=out, width=80), "en").quote("brief", "next time: " + "x" * 900, whole=True)
+    assert "x" * 900 in out.getvalue().replace("\n", "")
+
+
+def test_a_change_of_mind_is_told_in_the_audiences_language() -> None:
+    older = {"close_reason": "changed: 靠窗 -> 靠过道", "closed_at": ""}
+    assert _became(Stage(Console(file=io.StringIO()), "zh"), older).startswith("已被取代：靠窗 → 靠过道")
+    older = {"close_reason": "changed: window -> aisle", "closed_at": ""}
+    assert _became(Stage(Console(file=io.StringIO()), "en"), older).startswith("superseded: changed: window -> aisle")
 
 
 def test_markup_in_a_brief_is_shown_as_it_is() -> None:
