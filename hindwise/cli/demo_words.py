@@ -23,7 +23,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "different), {bare} the reward alone.",
         "所有运行都属于同一个智能体：{session} 次作为实时会话，{episode} 次作为完整任务，{dify} 次作为 Dify 回调。"
         "现在先送入前 {early} 次，其余 {late} 次在下一幕。"
-        "其中 {told} 次附带环境的判定（哪些调用缺失、多余或参数不同），{bare} 次只有奖励值。",
+        "全部运行中 {told} 次附带环境的判定（哪些调用缺失、多余或参数不同），{bare} 次只有奖励值。",
     ),
     "bar_session": ("live sessions", "实时会话"),
     "bar_episode": ("whole episodes", "完整任务"),
