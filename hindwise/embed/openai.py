@@ -126,9 +126,7 @@ class OpenAIEmbedder:
             raise ModelRefused(f"{self._where()} answered {len(rows)} vectors for {wanted} texts: is EMBEDDING_MODEL an embedding model?")
         vectors = np.asarray(rows, dtype=np.float32)
         if self._dim and vectors.shape[1] != self._dim:
-            raise ModelRefused(
-                f"{self._where()} gives {vectors.shape[1]} numbers instead of {self._dim}: restart for a new index"
-            )
+            raise ModelRefused(f"{self._where()} gives {vectors.shape[1]} numbers instead of {self._dim}: restart for a new index")
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(vectors).all() or (lengths == 0).any():
             raise ModelUnavailable(f"{self._where()} gave a vector that is zero or not finite")
