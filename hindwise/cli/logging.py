@@ -15,6 +15,7 @@ _CONTENT_KEYS = frozenset(
 """Names under which words of people travel elsewhere. A log line that carries one by mistake loses it here."""
 _MAX_VALUE_CHARS = 500
 _MAX_PLACES = 12
+_TRACEBACK = "Traceback (most recent call last)"
 
 
 def drop_contents(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
@@ -35,6 +36,11 @@ def frames_only(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> 
         event["exception"] = f"{type(error).__module__}.{type(error).__qualname__}"
         event["where"] = places(error)
     event.pop("stack_info", None)
+    text = event.get("event")
+    if isinstance(text, str) and text.startswith(_TRACEBACK):
+        # A server that writes the whole trace into its message: its last line names the class; whoever started it tells the rest.
+        event["event"] = "exception"
+        event["exception"] = text.rstrip().rsplit("\n", 1)[-1].split(":", 1)[0]
     return event
 
 

@@ -75,3 +75,9 @@ def test_the_locale_chooses_the_language(monkeypatch, lang, expected):
     monkeypatch.setenv("LC_ALL", lang)
     assert words.language() == expected
     assert words.language("zh") == "zh"
+
+
+def test_a_trace_that_a_server_wrote_into_its_message_is_told_by_its_class():
+    trace = 'Traceback (most recent call last):\n  File "x.py", line 1, in y\nhindwise.errors.ModelRefused: CANARY words\n'
+    told = cli_logging.frames_only(None, "error", {"event": trace})
+    assert told == {"event": "exception", "exception": "hindwise.errors.ModelRefused"}
