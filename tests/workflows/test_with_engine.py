@@ -126,6 +126,8 @@ async def test_the_same_run_started_ten_times_is_reflected_once(house: Rig) -> N
         accepted = [await house.run(episode) for _ in range(10)]
         assert len({item.reflection_id for item in accepted}) == 1
         await house.final(accepted[0].reflection_id)
+        # The ledger is final a moment before the workflow ends; only after that is a start a second run.
+        await house.client.get_workflow_handle(ids.reflection_workflow(accepted[0].reflection_id)).result()
         before = await _live(house, user_space("u1"))
         house.engine.clock.ahead = timedelta(days=1)  # type: ignore[attr-defined]
         again = await house.run(episode)
