@@ -56,7 +56,6 @@ _FACT = re.compile(
     r"|我从今年起|另外我"
 )
 _QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$|多少钱|怎么(?:办|改|样)[？?。]?$")
-_QUESTION_EN = re.compile(r"(?i)^\W*(?:what|which|who|when|where|why|how|can|could|would|do|does|is|are|should)\b")
 _TASK_BOUND = re.compile(
     r"(?i)\b(?:reservation|booking|order|confirmation|ticket|flight|invoice|user|account|card|tracking)(?: id| number"
     r"| code)?\b.{0,12}\b(?:is|are)\b|订单号|单号|编号"
@@ -244,8 +243,3 @@ def classify_statement(text: str, origin: Origin = Origin.USER) -> Draft:
         trust=trust_of([origin]),
         retracts=cues.RETRACTION.search(line) is not None,
     )
-
-
-def looks_like_question(sentence: str) -> bool:
-    """True for a sentence that asks."""
-    return _QUESTION.search(sentence) is not None or _QUESTION_EN.match(sentence) is not None
