@@ -1,24 +1,20 @@
 """The engine put together: ledger, index, embedder, clock and the installation's secret, opened and closed as one."""
 
 import asyncio
-import fcntl
 import os
 import secrets
 import socket
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
 from hindwise.clock import Clock, SystemClock
 from hindwise.embed.base import Embedder
 from hindwise.embed.factory import open_embedder
-from hindwise.errors import IndexUnavailable, InvalidInput
+from hindwise.errors import InvalidInput
 from hindwise.index.base import Index
-from hindwise.index.embedded import open_embedded
+from hindwise.index.factory import open_index
 from hindwise.index.projection import Projection
 from hindwise.ledger import generations
 from hindwise.ledger.engine import Ledger
@@ -29,8 +25,6 @@ from hindwise.reflect.llm_prompt import PROMPT_VERSION as LLM_PROMPT_VERSION
 from hindwise.reflect.rules import RuleReflector
 from hindwise.settings import Settings
 from hindwise.text.tokens import TOKENIZER_VERSION
-
-_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,34 +112,6 @@ def _whole_secret(path: Path) -> bytes:
     return secret
 
 
-def open_index(path: Path, *, dim: int, cache_mb: int) -> Index:
-    """Open the index file; one that is no readable database is removed first, since all of it is made again from the ledger.
-
-    Blocks for some milliseconds. Raises what `open_embedded` raises for any other reason.
-    """
-    try:
-        return open_embedded(path, dim=dim, cache_mb=cache_mb)
-    except IndexUnavailable as error:
-        if not _is_damaged(error):
-            raise
-    with path.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes starting at once one removes it, the others find the new file
-        try:
-            return open_embedded(path, dim=dim, cache_mb=cache_mb)
-        except IndexUnavailable as error:
-            if not _is_damaged(error):
-                raise
-            _log.warning("index_damaged", file=path.name, next="made again from the ledger")
-            for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
-                file.unlink(missing_ok=True)
-            return open_embedded(path, dim=dim, cache_mb=cache_mb)
-
-
-def _is_damaged(error: IndexUnavailable) -> bool:
-    code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
 @asynccontextmanager
 async def open_engine(settings: Settings, clock: Clock | None = None, embedder: Embedder | None = None) -> AsyncIterator[Engine]:
     """Open everything, migrations included, and close it at the end.
@@ -164,9 +130,7 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
         generation = await ledger.write(
             lambda conn: generations.live(conn, settings.index, embedder.model, embedder.dim, TOKENIZER_VERSION, clock.now())
         )
-        index = await asyncio.to_thread(
-            open_index, settings.data / f"index-{generation}.db", dim=embedder.dim, cache_mb=settings.index_cache_mb
-        )
+        index = await open_index(settings, settings.index, generation, embedder.dim, secret)
         if await index.is_empty():
             # Lost, or damaged and replaced: the dispatcher fills it from the marks. With nothing to remember there are none.
             await ledger.write(lambda conn: generations.mark_all_dirty(conn, clock.now()))

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hindwise.engine import open_engine, open_index
+from hindwise.engine import open_engine
+from hindwise.index.factory import open_embedded_file
 from hindwise.errors import DimensionMismatch
 from hindwise.index.projection import index_space
 from hindwise.recall.remember import remember
@@ -52,7 +53,7 @@ async def test_a_lost_index_is_filled_again_from_the_ledger(tmp_path, how):
 async def test_processes_that_start_at_once_end_with_one_whole_file(tmp_path):
     path = tmp_path / "index-1.db"
     path.write_bytes(b"no database at all " * 400)
-    opened = await asyncio.gather(*(asyncio.to_thread(open_index, path, dim=4, cache_mb=8) for _ in range(4)))
+    opened = await asyncio.gather(*(asyncio.to_thread(open_embedded_file, path, dim=4, cache_mb=8) for _ in range(4)))
     for index in opened:
         await index.health()
         await index.close()
@@ -60,8 +61,8 @@ async def test_processes_that_start_at_once_end_with_one_whole_file(tmp_path):
 
 def test_a_file_of_another_version_is_not_thrown_away(tmp_path):
     path = tmp_path / "index-1.db"
-    open_index(path, dim=4, cache_mb=8)
+    open_embedded_file(path, dim=4, cache_mb=8)
     before = path.read_bytes()
     with pytest.raises(DimensionMismatch):
-        open_index(path, dim=5, cache_mb=8)
+        open_embedded_file(path, dim=5, cache_mb=8)
     assert path.read_bytes()[:100] == before[:100]
