@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hindwise.engine import open_engine
-from hindwise.index.factory import open_embedded_file
 from hindwise.errors import DimensionMismatch
+from hindwise.index.factory import open_embedded_file
 from hindwise.index.projection import index_space
 from hindwise.recall.remember import remember
 from hindwise.settings import Settings
