@@ -23,7 +23,8 @@ def config(conn: Connection) -> Config:
     return alembic
 
 
-def _upgrade(conn: Connection) -> None:
+def upgrade(conn: Connection) -> None:
+    """Apply the missing migrations within the transaction of `conn`, one process after another."""
     if conn.dialect.name == "postgresql":
         conn.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     with _ONE_AT_A_TIME:
@@ -32,4 +33,4 @@ def _upgrade(conn: Connection) -> None:
 
 async def migrate(ledger: Ledger) -> None:
     """Apply the missing migrations in one transaction. Raises LedgerUnavailable."""
-    await ledger.write(_upgrade)
+    await ledger.write(upgrade)

@@ -1,0 +1,1 @@
+"""Real servers for tests, benches and `make cluster`: found, started, killed and started again on loopback."""
