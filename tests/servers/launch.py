@@ -1,7 +1,7 @@
 """Becomes the server, as the right user, and ends with whoever started it: `launch.py UID GID SIGNAL PARENT -- command …`.
 
-The kernel sees to the end. UID 0 = stay who we are. Run by path with `python -I -S`. The rights are given up here and not by the parent, because an ordinary
-account may not be able to reach our interpreter.
+The kernel sees to the end. UID 0 = stay who we are. Run by path with `python -I -S`. The rights are given up here and not by the
+parent, because an ordinary account may not be able to reach our interpreter.
 """
 
 import ctypes
