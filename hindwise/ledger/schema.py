@@ -1,10 +1,4 @@
-"""The tables. Words of a memory never change; lifecycle columns do, each change with a `memory_events` row.
-
-Times are microseconds since 1970 in UTC on both databases, so comparing and sorting need no dialect.
-"""
-
-from datetime import UTC, datetime, timedelta
-from typing import Any
+"""The tables. Words of a memory never change; lifecycle columns do, each change with a `memory_events` row."""
 
 from sqlalchemy import (
     JSON,
@@ -23,28 +17,8 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
-from sqlalchemy.types import TypeDecorator
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-class Utc(TypeDecorator[datetime]):
-    """An aware datetime, kept as microseconds since 1970."""
-
-    impl = BigInteger
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Any) -> int | None:
-        """Raises ValueError for a naive datetime: its instant is unknown."""
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a naive datetime cannot be stored")
-        return (value - _EPOCH) // _MICROSECOND
-
-    def process_result_value(self, value: int | None, dialect: Any) -> datetime | None:
-        return None if value is None else _EPOCH + timedelta(microseconds=value)
+from hindwise.ledger.times import Utc as Utc
 
 
 def _number() -> Column[int]:
@@ -80,6 +54,8 @@ spaces = Table(
     Column("leased_by", String(64), nullable=False, server_default=""),
     Column("leased_until", Utc),
     UniqueConstraint("tenant_id", "name", name="uq_spaces_name"),
+    # The number of an erased space is never given again: what began before the erasure must not fit the space that follows.
+    sqlite_autoincrement=True,
 )
 
 sessions = Table(
@@ -100,6 +76,7 @@ sessions = Table(
     Column("closed_at", Utc),
     Index("ix_sessions_unseen", "tenant_id", sqlite_where=text("seen_seq < last_seq"), postgresql_where=text("seen_seq < last_seq")),
     Index("ix_sessions_by_time", "tenant_id", "last_turn_at"),
+    Index("ix_sessions_owner", "tenant_id", "user_id"),
 )
 
 turns = Table(
@@ -325,6 +302,7 @@ recalls = Table(
     Index("ix_recalls_session", "tenant_id", "session_id"),
     Index("ix_recalls_run", "tenant_id", "run_id"),
     Index("ix_recalls_at", "at"),
+    Index("ix_recalls_owner", "tenant_id", "user_id"),
 )
 
 credits = Table(
@@ -336,6 +314,7 @@ credits = Table(
     Column("verdict", String(16), nullable=False),
     Column("note", String(2000), nullable=False),
     Column("at", Utc, nullable=False),
+    Index("ix_credits_source", "source_id"),
 )
 
 idempotency_keys = Table(
@@ -347,8 +326,10 @@ idempotency_keys = Table(
     Column("body_digest", String(64), nullable=False),
     Column("status_code", Integer, nullable=False),
     Column("response", JSON),
+    Column("owner", String(300), nullable=False, server_default=""),
     Column("created_at", Utc, nullable=False),
     Index("ix_idempotency_created", "created_at"),
+    Index("ix_idempotency_owner", "tenant_id", "owner"),
 )
 
 generations = Table(
@@ -361,6 +342,28 @@ generations = Table(
     Column("tokenizer_version", Integer, nullable=False),
     Column("state", String(16), nullable=False),
     Column("created_at", Utc, nullable=False),
+)
+
+erasures = Table(
+    "erasures",
+    metadata,
+    Column("id", String(36), primary_key=True),
+    Column("tenant_id", String(64), nullable=False),
+    Column("user_hash", String(32), nullable=False),
+    Column("user_id", String(300), nullable=False),
+    Column("space_no", BigInteger),
+    Column("epoch", Integer),
+    Column("status", String(20), nullable=False),
+    Column("error", String(500), nullable=False, server_default=""),
+    Column("counts", JSON, nullable=False),
+    Column("requested_by", String(200), nullable=False),
+    Column("requested_at", Utc, nullable=False),
+    Column("dispatched_at", Utc),
+    Column("started_at", Utc),
+    Column("wiped_at", Utc),
+    Column("finished_at", Utc),
+    Index("ix_erasures_user", "tenant_id", "user_hash"),
+    Index("ix_erasures_status", "status", "requested_at"),
 )
 
 leases = Table(

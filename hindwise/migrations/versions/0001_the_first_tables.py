@@ -20,6 +20,9 @@ def upgrade() -> None:
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("memory_id", "source_id", "kind"),
     )
+    with op.batch_alter_table("credits", schema=None) as batch_op:
+        batch_op.create_index("ix_credits_source", ["source_id"], unique=False)
+
     op.create_table(
         "embeddings",
         sa.Column("space_no", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -103,11 +106,36 @@ def upgrade() -> None:
         sa.Column("body_digest", sa.String(length=64), nullable=False),
         sa.Column("status_code", sa.Integer(), nullable=False),
         sa.Column("response", sa.JSON(), nullable=True),
+        sa.Column("owner", sa.String(length=300), server_default="", nullable=False),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "key"),
     )
     with op.batch_alter_table("idempotency_keys", schema=None) as batch_op:
         batch_op.create_index("ix_idempotency_created", ["created_at"], unique=False)
+        batch_op.create_index("ix_idempotency_owner", ["tenant_id", "owner"], unique=False)
+
+    op.create_table(
+        "erasures",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("tenant_id", sa.String(length=64), nullable=False),
+        sa.Column("user_hash", sa.String(length=32), nullable=False),
+        sa.Column("user_id", sa.String(length=300), nullable=False),
+        sa.Column("space_no", sa.BigInteger(), nullable=True),
+        sa.Column("epoch", sa.Integer(), nullable=True),
+        sa.Column("status", sa.String(length=20), nullable=False),
+        sa.Column("error", sa.String(length=500), server_default="", nullable=False),
+        sa.Column("counts", sa.JSON(), nullable=False),
+        sa.Column("requested_by", sa.String(length=200), nullable=False),
+        sa.Column("requested_at", sa.BigInteger(), nullable=False),
+        sa.Column("dispatched_at", sa.BigInteger(), nullable=True),
+        sa.Column("started_at", sa.BigInteger(), nullable=True),
+        sa.Column("wiped_at", sa.BigInteger(), nullable=True),
+        sa.Column("finished_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    with op.batch_alter_table("erasures", schema=None) as batch_op:
+        batch_op.create_index("ix_erasures_status", ["status", "requested_at"], unique=False)
+        batch_op.create_index("ix_erasures_user", ["tenant_id", "user_hash"], unique=False)
 
     op.create_table(
         "leases",
@@ -167,6 +195,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("recalls", schema=None) as batch_op:
         batch_op.create_index("ix_recalls_at", ["at"], unique=False)
+        batch_op.create_index("ix_recalls_owner", ["tenant_id", "user_id"], unique=False)
         batch_op.create_index("ix_recalls_run", ["tenant_id", "run_id"], unique=False)
         batch_op.create_index("ix_recalls_session", ["tenant_id", "session_id"], unique=False)
 
@@ -190,6 +219,7 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("sessions", schema=None) as batch_op:
         batch_op.create_index("ix_sessions_by_time", ["tenant_id", "last_turn_at"], unique=False)
+        batch_op.create_index("ix_sessions_owner", ["tenant_id", "user_id"], unique=False)
         batch_op.create_index(
             "ix_sessions_unseen",
             ["tenant_id"],
@@ -210,6 +240,7 @@ def upgrade() -> None:
         sa.Column("leased_until", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("no"),
         sa.UniqueConstraint("tenant_id", "name", name="uq_spaces_name"),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "tenants",
