@@ -18,7 +18,7 @@ from sqlalchemy import (
     text,
 )
 
-from hindwise.ledger.times import Utc as Utc
+from hindwise.ledger.times import Utc
 
 
 def _number() -> Column[int]:

@@ -26,7 +26,8 @@ from sqlalchemy import (
 )
 
 from hindwise.ledger.prepared import Prepared
-from hindwise.ledger.schema import Utc, episodes, evidence, memories, outbox, spaces
+from hindwise.ledger.schema import episodes, evidence, memories, outbox, spaces
+from hindwise.ledger.times import Utc
 from hindwise.model.assembled import assembled
 from hindwise.model.memory import LIVE, Kind, LessonType, Memory, Retrospective, Status
 from hindwise.model.turn import Origin
