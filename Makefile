@@ -11,7 +11,7 @@ export UV_CACHE_DIR := $(CURDIR)/$(VENV)/.uv-cache
 export PIP_NO_CACHE_DIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo demo-keep test lint types imports format bench-core clean
+.PHONY: help setup up demo demo-keep servers test lint types imports format bench-core clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ demo: setup  ## see it work on real runs: five acts, under three minutes
 
 demo-keep: setup  ## the same, and leave it running to look around
 	@$(BIN)/hindwise demo --keep
+
+servers: setup  ## get the servers that tests use: PostgreSQL (Debian), Weaviate (about 4 minutes once)
+	@$(BIN)/python -m tests.servers.get
 
 test: setup  ## every test; T=path runs that part alone
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(T)

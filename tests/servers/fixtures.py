@@ -7,7 +7,7 @@ import pytest
 
 from hindwise.ledger.engine import make_engine
 from hindwise.ledger.migrate import upgrade
-from tests.servers import places
+from tests.servers import places, rows
 from tests.servers.postgres import NamedPostgres, Postgres, open_postgres
 from tests.servers.weaviate import NamedWeaviate, Weaviate, open_weaviate
 
@@ -83,3 +83,8 @@ def own_weaviate() -> Iterator[Weaviate]:
     server = or_left_out(Weaviate)
     yield server
     server.close()
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Time of each row, and what was left out."""
+    rows.tell(terminalreporter)

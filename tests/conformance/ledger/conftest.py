@@ -11,9 +11,15 @@ from tests.build import TENANT
 RULES = ReflectorId("rules", "", "1")
 
 
-@pytest.fixture(params=["sqlite"])
-async def ledger(request, tmp_path):
-    opened = Ledger(f"sqlite:///{tmp_path / 'ledger.db'}")
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger_url(request, tmp_path):
+    """The URL of a fresh database."""
+    return request.getfixturevalue("postgres_url") if request.param == "postgres" else f"sqlite:///{tmp_path / 'ledger.db'}"
+
+
+@pytest.fixture
+async def ledger(ledger_url):
+    opened = Ledger(ledger_url)
     await migrate(opened)
     yield opened
     await opened.close()
