@@ -9,7 +9,7 @@ from hindwise.ledger import intake, sessions
 from hindwise.ledger.schema import episodes, reflections
 from hindwise.ledger.sessions import SessionRow
 from hindwise.model.episode import Outcome
-from hindwise.reflect.rules_outcome import read_outcome
+from hindwise.reflect.rules.outcome import read_outcome
 from workflows.contracts import CloseIdleInput, CloseIdleResult
 
 _MAX_STARTS = 20

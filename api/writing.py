@@ -16,7 +16,7 @@ from hindwise.model.ids import derive
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft
 from hindwise.model.space import agent_space, user_space
 from hindwise.recall.remember import remember
-from hindwise.reflect.statements import classify_statement
+from hindwise.reflect.rules.statements import classify_statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from hindwise.ledger.engine import Ledger
 from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.migrate import migrate
 from hindwise.lifecycle.aging import AgingRules
-from hindwise.reflect.llm_prompt import PROMPT_VERSION as LLM_PROMPT_VERSION
+from hindwise.reflect.llm.prompt import PROMPT_VERSION as LLM_PROMPT_VERSION
 from hindwise.reflect.rules import RuleReflector
 from hindwise.settings import Settings
 from hindwise.text.tokens import TOKENIZER_VERSION

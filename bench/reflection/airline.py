@@ -20,8 +20,8 @@ from hindwise.model.memory import Draft, Kind
 from hindwise.model.reflection import Answer
 from hindwise.model.turn import Origin, ToolCall, Turn
 from hindwise.reflect.base import Known
-from hindwise.reflect.findings import task_key
 from hindwise.reflect.rules import reflect_by_rules
+from hindwise.reflect.rules.findings import task_key
 from hindwise.reflect.validators import ground
 from hindwise.safety.identities import identities
 from hindwise.safety.personal import personal_data

@@ -4,7 +4,7 @@ from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft, Kind
 from hindwise.reflect import cues
 from hindwise.reflect.transcript import language_of_episode, steps_of, user_turns, without_briefs
-from hindwise.reflect.wording import say
+from hindwise.text.language import say
 
 MIN_IMPORTANCE = 6
 """From here on an item is kept whatever its kind."""

@@ -27,3 +27,8 @@ def language_of(text: str) -> Language:
     words_zh = len(_CJK_CHAR.findall(folded)) / _CHARS_PER_WORD
     words_en = len(_LATIN_WORD.findall(folded))
     return "zh" if words_zh > 0 and words_zh >= _SHARE * (words_zh + words_en) else "en"
+
+
+def say(language: Language, en: str, zh: str) -> str:
+    """The sentence of the two that fits."""
+    return zh if language == "zh" else en

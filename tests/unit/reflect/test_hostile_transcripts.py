@@ -5,7 +5,7 @@ import time
 import pytest
 
 from hindwise.reflect.rules import reflect_by_rules
-from hindwise.reflect.rules_outcome import read_outcome
+from hindwise.reflect.rules.outcome import read_outcome
 from hindwise.safety.masking import mask_json
 from tests.build import make_call, make_episode, make_outcome, make_turn
 

@@ -6,7 +6,7 @@ from hindwise.model.memory import Kind, LessonType
 from hindwise.model.turn import Turn
 from hindwise.reflect.base import Known
 from hindwise.reflect.rules import reflect_by_rules
-from hindwise.reflect.rules_outcome import read_outcome
+from hindwise.reflect.rules.outcome import read_outcome
 from hindwise.reflect.verdict import verdict_of
 from tests.build import make_call, make_episode, make_outcome, make_turn, make_turns
 

@@ -6,8 +6,8 @@ import pytest
 
 from hindwise.model.memory import Kind
 from hindwise.model.turn import Origin
-from hindwise.reflect.statements import classify_statement, extract_statements, statements_of
-from hindwise.reflect.tidy import clause
+from hindwise.reflect.rules.statements import classify_statement, extract_statements, statements_of
+from hindwise.reflect.rules.tidy import clause
 from hindwise.text.language import language_of
 from tests.data import eval_data
 

@@ -3,9 +3,8 @@
 import pytest
 
 from hindwise.model.memory import Kind
-from hindwise.reflect import task_en, task_zh
-from hindwise.reflect.findings import read, task_key
-from hindwise.reflect.rules import reflect_by_rules
+from hindwise.reflect.rules import reflect_by_rules, task_en, task_zh
+from hindwise.reflect.rules.findings import read, task_key
 from tests.build import make_call, make_episode, make_outcome, make_turn, make_turns
 
 

@@ -5,7 +5,7 @@ import pytest
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
 from hindwise.reflect.base import Known
 from hindwise.reflect.rules import reflect_by_rules
-from hindwise.reflect.wording import general_error, when, whole
+from hindwise.reflect.rules.wording import general_error, when, whole
 from tests.build import make_call, make_episode, make_outcome, make_turn
 
 _LONG = ("get_everything_about_the_customer", "search_all_of_the_direct_connections", "update_the_reservation_with_new_flights")

@@ -11,10 +11,10 @@ from hindwise.errors import AnswerUnusable
 from hindwise.model.memory import Kind
 from hindwise.model.turn import Origin
 from hindwise.reflect.base import Known
-from hindwise.reflect.llm_draft import drafts_of
-from hindwise.reflect.llm_json import parse_object
-from hindwise.reflect.llm_prompt import question
-from hindwise.reflect.llm_schema import read_answer, wire_schema
+from hindwise.reflect.llm.draft import drafts_of
+from hindwise.reflect.llm.json_object import parse_object
+from hindwise.reflect.llm.prompt import question
+from hindwise.reflect.llm.schema import read_answer, wire_schema
 from hindwise.testing import ScriptedModel
 from tests.unit.reflect_llm.episodes import EN, ZH, episode, known_memory
 

@@ -28,9 +28,9 @@ async def test_a_good_answer_is_accepted_and_an_invented_quote_is_complained_abo
 
 async def test_an_agreement_with_a_known_lesson_is_accepted():
     from hindwise.model.reflection import Answer
-    from hindwise.reflect.llm_draft import drafts_of
-    from hindwise.reflect.llm_prompt import question
-    from hindwise.reflect.llm_schema import read_answer
+    from hindwise.reflect.llm.draft import drafts_of
+    from hindwise.reflect.llm.prompt import question
+    from hindwise.reflect.llm.schema import read_answer
 
     run = episode()
     lesson = known_memory("When a booking is to be cancelled, confirm first").model_copy(

@@ -211,6 +211,6 @@ async def test_behaviour_can_be_set_from_another_process():
 
 
 def test_the_day_in_the_prompt_is_the_day_the_episode_ended():
-    from hindwise.reflect.llm_prompt import question
+    from hindwise.reflect.llm.prompt import question
 
     assert NOON.date().isoformat() in question(episode(), Known()).messages[0]["content"]

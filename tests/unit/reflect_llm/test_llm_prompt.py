@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hindwise.model.memory import Kind
 from hindwise.model.reflection import Complaint
 from hindwise.reflect.base import Known
-from hindwise.reflect.llm_prompt import MODEL_BUDGET, SCHEMA_TOKENS, Question, question
-from hindwise.reflect.llm_schema import wire_schema
-from hindwise.reflect.llm_window import Gap, cost_of, cut_middle, fit, window
+from hindwise.reflect.llm.prompt import MODEL_BUDGET, SCHEMA_TOKENS, Question, question
+from hindwise.reflect.llm.schema import wire_schema
+from hindwise.reflect.llm.window import Gap, cost_of, cut_middle, fit, window
 from hindwise.reflect.transcript import BRIEF_MARKER
 from hindwise.text.token_budget import count_tokens
 from tests.data import eval_data

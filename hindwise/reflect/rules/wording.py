@@ -14,6 +14,7 @@ from hindwise.reflect.transcript import Language
 from hindwise.safety.origin import is_order_in_error
 from hindwise.safety.personal import find_personal
 from hindwise.text.clean import one_line
+from hindwise.text.language import say
 
 STATUS = {
     "en": {"success": "success", "partial": "partial success", "failure": "failure", "aborted": "an abort", "unknown": "an unknown way"},
@@ -43,11 +44,6 @@ def status_word(status: OutcomeStatus, language: Language) -> str:
 def ended_word(status: OutcomeStatus, language: Language) -> str:
     """The outcome as a verb: `failed` / 「失败」."""
     return ENDED[language][str(status)]
-
-
-def say(language: Language, en: str, zh: str) -> str:
-    """The sentence of the two that fits."""
-    return zh if language == "zh" else en
 
 
 def listed(names: Sequence[str], language: Language, *, at_most: int = 3) -> str:

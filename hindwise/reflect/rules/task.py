@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Kind
-from hindwise.reflect import cues, task_en, task_zh
-from hindwise.reflect.statements import kind_of, sentences_of
-from hindwise.reflect.task_en import Request
+from hindwise.reflect import cues
+from hindwise.reflect.rules import task_en, task_zh
+from hindwise.reflect.rules.statements import kind_of, sentences_of
+from hindwise.reflect.rules.task_en import Request
 from hindwise.reflect.transcript import Language, Step, call_names, user_turns
 from hindwise.safety.personal import find_personal, scrub
 from hindwise.text.clean import one_line, truncate

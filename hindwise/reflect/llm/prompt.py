@@ -16,8 +16,8 @@ from hindwise.model.memory import Memory
 from hindwise.model.reflection import Complaint
 from hindwise.model.turn import Turn
 from hindwise.reflect.base import Known
-from hindwise.reflect.llm_schema import form_sketch
-from hindwise.reflect.llm_window import Gap, Piece, ShownTurn, cost_of, cut_middle, fit, window
+from hindwise.reflect.llm.schema import form_sketch
+from hindwise.reflect.llm.window import Gap, Piece, ShownTurn, cost_of, cut_middle, fit, window
 from hindwise.reflect.transcript import language_of_episode, without_briefs
 from hindwise.safety.masking import mask
 from hindwise.text.clean import clean, one_line
@@ -107,7 +107,7 @@ def _words(turns: Sequence[Turn]) -> list[str]:
 
 @cache
 def _prompt(name: str, lang: Language) -> str:
-    return files("hindwise.reflect").joinpath("prompts", f"v{PROMPT_VERSION}-{name}.{lang}.md").read_text(encoding="utf-8")
+    return files("hindwise.reflect.llm").joinpath("prompts", f"v{PROMPT_VERSION}-{name}.{lang}.md").read_text(encoding="utf-8")
 
 
 def load_prompts() -> None:

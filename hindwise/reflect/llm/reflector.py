@@ -10,11 +10,11 @@ from hindwise.errors import AnswerUnusable
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint
 from hindwise.reflect.base import Known
-from hindwise.reflect.llm_client import ChatEndpoint, Completion
-from hindwise.reflect.llm_draft import drafts_of
-from hindwise.reflect.llm_json import parse_object
-from hindwise.reflect.llm_prompt import PROMPT_VERSION, Question, load_prompts, question
-from hindwise.reflect.llm_schema import read_answer, wire_schema
+from hindwise.reflect.llm.client import ChatEndpoint, Completion
+from hindwise.reflect.llm.draft import drafts_of
+from hindwise.reflect.llm.json_object import parse_object
+from hindwise.reflect.llm.prompt import PROMPT_VERSION, Question, load_prompts, question
+from hindwise.reflect.llm.schema import read_answer, wire_schema
 from hindwise.settings import Settings
 
 

@@ -6,10 +6,10 @@ Where the attribute and its value are listed, a fixed sentence says them; else t
 import re
 
 from hindwise.model.memory import MAX_CONCLUSION_CHARS
-from hindwise.reflect.attributes import VALUES_ZH
-from hindwise.reflect.slots import Slot
+from hindwise.reflect.rules.attributes import VALUES_ZH
+from hindwise.reflect.rules.slots import Slot
+from hindwise.reflect.rules.wording import whole
 from hindwise.reflect.transcript import Language
-from hindwise.reflect.wording import whole
 from hindwise.text.clean import one_line
 
 _TEMPLATES: dict[str, tuple[str, str]] = {

@@ -5,7 +5,7 @@ What asks for nothing gives nothing.
 
 import re
 
-from hindwise.reflect.task_en import Request
+from hindwise.reflect.rules.task_en import Request
 
 MAX_CHARS = 20
 MAX_SPECIFIC_CHARS = 40

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hindwise.model.memory import Draft, LessonType
-from hindwise.reflect.findings import Read, lesson, of_step
+from hindwise.reflect.rules.findings import Read, lesson, of_step
+from hindwise.reflect.rules.wording import chain, clause_variants, general_error, last_of, listed, variants, when
 from hindwise.reflect.transcript import Step, call_names, is_thought
-from hindwise.reflect.wording import chain, clause_variants, general_error, last_of, listed, variants, when
 from hindwise.safety.origin import is_order_in_error
 
 LOOP_AT = 3

@@ -1,7 +1,7 @@
 """The reflector without a model: deterministic, English and Chinese. Where no cause is visible it says so and invents none.
 
-Reads in this order: how it ended, what went wrong and right in the calls, what the user stated. The rooms behind it: `rules_calls`,
-`rules_outcome`, `contrast`, `statements`. At most 3 lessons and 8 statements, the most telling first.
+Reads in this order: how it ended, what went wrong and right in the calls, what the user stated. The rooms behind it: `calls`,
+`outcome`, `contrast`, `statements`. At most 3 lessons and 8 statements, the most telling first.
 """
 
 import re
@@ -13,16 +13,16 @@ from hindwise.model.reflection import Answer, Complaint
 from hindwise.model.turn import Origin
 from hindwise.reflect import cues
 from hindwise.reflect.base import Known
-from hindwise.reflect.contrast import contrast
-from hindwise.reflect.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
 from hindwise.reflect.gate import keep, worth_reflecting
-from hindwise.reflect.rules_calls import dead_ends, loops, never_overcome, recoveries, strategy
-from hindwise.reflect.rules_outcome import cause_not_visible, corrections, hand_over, lessons_of_note, own_words
-from hindwise.reflect.statements import draft_of, sentences_of, statements_of
+from hindwise.reflect.rules.calls import dead_ends, loops, never_overcome, recoveries, strategy
+from hindwise.reflect.rules.contrast import contrast
+from hindwise.reflect.rules.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
+from hindwise.reflect.rules.outcome import cause_not_visible, corrections, hand_over, lessons_of_note, own_words
+from hindwise.reflect.rules.statements import draft_of, sentences_of, statements_of
+from hindwise.reflect.rules.wording import chain, error_variants, fitting, general_error, variants
 from hindwise.reflect.transcript import call_names, user_turns
 from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
 from hindwise.reflect.verdict import verdict_of
-from hindwise.reflect.wording import chain, error_variants, fitting, general_error, variants
 from hindwise.safety.origin import trust_of
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.language import language_of

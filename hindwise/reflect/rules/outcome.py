@@ -7,13 +7,13 @@ from hindwise.model.episode import Outcome, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import Draft, Evidence, LessonType
 from hindwise.model.turn import Turn
 from hindwise.reflect import cues
-from hindwise.reflect.attributes import LISTED
-from hindwise.reflect.findings import Read, evidence, lesson, of_step
-from hindwise.reflect.rules_calls import kind_of_value
-from hindwise.reflect.slots import slot_of
+from hindwise.reflect.rules.attributes import LISTED
+from hindwise.reflect.rules.calls import kind_of_value
+from hindwise.reflect.rules.findings import Read, evidence, lesson, of_step
+from hindwise.reflect.rules.slots import slot_of
+from hindwise.reflect.rules.wording import careful, clause_variants, fitting, general_error, last_of, listed, variants, when
 from hindwise.reflect.transcript import Step, call_names, error_of, steps_of, user_turns, without_briefs
 from hindwise.reflect.verdict import Verdict, verdict_of
-from hindwise.reflect.wording import careful, clause_variants, fitting, general_error, last_of, listed, variants, when
 from hindwise.safety.origin import is_order_in_error, looks_injected
 from hindwise.safety.sharing import without_people
 from hindwise.text.clean import one_line

@@ -6,10 +6,10 @@ from hindwise.errors import AnswerUnusable
 from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin
-from hindwise.reflect.attributes import ATTRIBUTES, VALUES_ZH
-from hindwise.reflect.llm_prompt import Question
-from hindwise.reflect.llm_schema import AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm
-from hindwise.reflect.slots import Slot, slot_of
+from hindwise.reflect.llm.prompt import Question
+from hindwise.reflect.llm.schema import AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm
+from hindwise.reflect.rules.attributes import ATTRIBUTES, VALUES_ZH
+from hindwise.reflect.rules.slots import Slot, slot_of
 from hindwise.reflect.transcript import without_briefs
 from hindwise.safety.masking import mask
 from hindwise.safety.origin import TRUST, trust_of

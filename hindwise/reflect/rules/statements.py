@@ -10,9 +10,9 @@ from typing import NamedTuple
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
 from hindwise.model.turn import Origin
 from hindwise.reflect import cues
-from hindwise.reflect.attributes import LISTED, VALUES_ZH
-from hindwise.reflect.slots import Slot, scope_of, slot_of, unique_attribute
-from hindwise.reflect.tidy import clause, not_when_of, one_liner
+from hindwise.reflect.rules.attributes import LISTED, VALUES_ZH
+from hindwise.reflect.rules.slots import Slot, scope_of, slot_of, unique_attribute
+from hindwise.reflect.rules.tidy import clause, not_when_of, one_liner
 from hindwise.reflect.transcript import Language
 from hindwise.safety.origin import looks_injected, trust_of
 from hindwise.text.clean import one_line, truncate

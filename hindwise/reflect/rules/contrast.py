@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft, LessonType
-from hindwise.reflect.findings import Read, lesson, of_step, read
-from hindwise.reflect.rules_calls import changed_arguments
+from hindwise.reflect.rules.calls import changed_arguments
+from hindwise.reflect.rules.findings import Read, lesson, of_step, read
+from hindwise.reflect.rules.wording import careful, chain, last_of, listed, variants, when
 from hindwise.reflect.transcript import Step, call_names
-from hindwise.reflect.wording import careful, chain, last_of, listed, variants, when
 
 
 def contrast(run: Read, earlier: Sequence[Episode]) -> Draft | None:

@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from hindwise.model.ids import digest
-from hindwise.reflect.attributes import ATTRIBUTES, VALUES_ZH
+from hindwise.reflect.rules.attributes import ATTRIBUTES, VALUES_ZH
 
 __all__ = ["ATTRIBUTES", "VALUES_ZH", "Slot", "content_key", "scope_of", "slot_of", "unique_attribute"]
 

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin, Turn
-from hindwise.reflect.task import Task, task_of
+from hindwise.reflect.rules.task import Task, task_of
+from hindwise.reflect.rules.wording import chain, ended_word, status_word, whole
 from hindwise.reflect.transcript import Language, Step, holds_brief, is_thought, language_of_episode, steps_of, without_briefs
-from hindwise.reflect.wording import chain, ended_word, say, status_word, whole
 from hindwise.safety.identities import identities
 from hindwise.safety.origin import trust_of
 from hindwise.safety.personal import scrub, without_personal
 from hindwise.text.clean import truncate
 from hindwise.text.generalise import generalise
+from hindwise.text.language import say
 from hindwise.text.task_key import task_key as key_of_task
 
 MAX_QUOTE_CHARS = 200
