@@ -56,12 +56,13 @@ class SpaceImage:
         self._packed_bytes = 0
         self._postings: list[tuple[int, Postings]] = []
         """(first row, postings), ascending; each reaches to the next one's first row."""
-        self._matrix = np.zeros((0, dim), dtype=np.float32)
+        self._vectors = np.zeros((dim, 0), dtype=np.float32)
+        """[dim, rows and spare ones]: the product with a question runs along the rows, in half the time of one along each vector."""
 
     @property
     def matrix(self) -> npt.NDArray[np.float32]:
         """float32 [rows, dim]; zeros where a row has no vector."""
-        return self._matrix[: len(self.ids)]
+        return self._vectors[:, : len(self.ids)].T
 
     @property
     def norms(self) -> npt.NDArray[np.float64]:
@@ -79,7 +80,7 @@ class SpaceImage:
     def nbytes(self) -> int:
         """Bytes held, nearly."""
         inverted = sum(postings.nbytes for _, postings in self._postings)
-        return self._matrix.nbytes + inverted + self._packed_bytes + _BYTES_PER_ROW * len(self.ids)
+        return self._vectors.nbytes + inverted + self._packed_bytes + _BYTES_PER_ROW * len(self.ids)
 
     def postings(self, terms: Sequence[int]) -> list[tuple[Rows, Frequencies]]:
         """Return, for each term, the living rows that hold it, ascending, and how often each does."""
@@ -102,7 +103,7 @@ class SpaceImage:
         """Take in documents, in ascending order of key, all above `last_key`."""
         if not rows:
             return
-        self._grow_matrix(rows)
+        self._take_vectors(rows)
         packed = [row.terms for row in rows]
         self.ids += [row.memory_id for row in rows]
         self._packed += packed
@@ -147,24 +148,24 @@ class SpaceImage:
             first, _ = self._postings.pop()
         self._postings.append((first, Postings(self._packed[first:], first)))
 
-    def _grow_matrix(self, rows: Sequence[Row]) -> None:
+    def _take_vectors(self, rows: Sequence[Row]) -> None:
         used, needed = len(self.ids), len(self.ids) + len(rows)
-        if needed > len(self._matrix):
+        if needed > self._vectors.shape[1]:
             spare = needed // 8 if used else 0
-            grown = np.zeros((needed + spare, self.dim), dtype=np.float32)
-            grown[:used] = self._matrix[:used]
-            self._matrix = grown
+            grown = np.zeros((self.dim, needed + spare), dtype=np.float32)
+            grown[:, :used] = self._vectors[:, :used]
+            self._vectors = grown
         at = [used + i for i, row in enumerate(rows) if row.vector is not None]
         if at and self.dim:
             stored = np.frombuffer(b"".join(row.vector for row in rows if row.vector is not None), dtype="<f2")
             vectors = stored.reshape(len(at), self.dim).astype(np.float32)
             # Half precision moves the length a little off 1; a cosine wants it exact.
             vectors /= np.maximum(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)), 1e-12)[:, None]
-            self._matrix[at] = vectors
+            self._vectors[:, at] = vectors.T
 
     def _compact(self) -> None:
         keep = np.flatnonzero(self.alive)
-        self._matrix = self._matrix[keep]
+        self._vectors = self._vectors.take(keep, axis=1)
         self.ids = [self.ids[i] for i in keep]
         self._packed = [self._packed[i] for i in keep]
         self.keys, self.lengths, self.kinds = self.keys[keep], self.lengths[keep], self.kinds[keep]
