@@ -11,7 +11,6 @@ from hindwise.engine import Engine
 from hindwise.ledger import intake
 from hindwise.ledger.intake import Accepted
 from hindwise.model.episode import Episode, Outcome
-from workflows.ids import reflection_workflow
 
 RETRY_AFTER_S = 5
 
@@ -44,7 +43,7 @@ def _begin(services: Services, tenant_id: str, accepted: Accepted) -> None:
 
 def answer_of(services: Services, accepted: Accepted, response: Response) -> AcceptedAnswer:
     """The 202 of all doors, with where to look and when."""
-    url, workflow_id = f"/v1/reflections/{accepted.reflection_id}", reflection_workflow(accepted.reflection_id)
+    url, workflow_id = f"/v1/reflections/{accepted.reflection_id}", services.reflection_workflow(accepted.reflection_id)
     response.headers["Location"] = url
     response.headers["Retry-After"] = str(RETRY_AFTER_S)
     if accepted.duplicate:

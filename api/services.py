@@ -12,6 +12,7 @@ from api.metrics import Metrics
 from hindwise.engine import Engine
 from hindwise.ledger.keys import KeyRow
 from hindwise.recall.recall import Recaller
+from workflows.ids import reflection_workflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class Services:
     rate: RateLimit
     locks: KeyedLocks
     metrics: Metrics
+
+    def reflection_workflow(self, reflection_id: str) -> str:
+        """Id of a reflection's workflow in Temporal."""
+        return reflection_workflow(reflection_id, self.engine.settings.task_queue_prefix)
 
     def workflow_url(self, workflow_id: str) -> str:
         """Where Temporal's UI shows a workflow; empty where the UI's address is not known."""

@@ -11,14 +11,14 @@ from typing import Protocol, TypeVar
 
 import structlog
 from temporalio.client import Client
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from api.errors import WorkflowsUnavailable
 from hindwise.errors import NotFound
 from hindwise.settings import Settings
-from workflows import start
+from workflows import connection, start
+from workflows.connection import NotConnected, NotDelivered
 from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
-from workflows.start import NotDelivered
 
 T = TypeVar("T")
 _log = structlog.get_logger("hindwise.api")
@@ -26,9 +26,10 @@ _log = structlog.get_logger("hindwise.api")
 _PROBE_FIRST_S, _PROBE_MAX_S = 0.5, 5.0
 _SLOW_PAUSE_S = 5.0
 """How long no caller waits for a worker after one did in vain."""
-_CONNECT_S = 10.0
 _HEALTH_S, _CHECK_S = 2.0, 1.0
-_DEFAULT_ADDRESS = "127.0.0.1:7233"
+_ATTRIBUTES = "search attributes"
+_LOOK_AGAIN_S = 60.0
+"""How often search attributes are asked for that were missing: `hindwise setup-temporal` needs no restart."""
 
 
 class Starter(Protocol):
@@ -79,6 +80,8 @@ class TemporalStarter:
         self._timeout_s = settings.temporal_rpc_timeout_s
         self._client: Client | None = None
         self._search_attributes = True
+        self._told: set[str] = set()
+        self._looking: asyncio.Task[None] | None = None
         self._probe: asyncio.Task[None] | None = None
         self._slow_until = 0.0
 
@@ -103,9 +106,10 @@ class TemporalStarter:
 
     async def close(self) -> None:
         """Stop connecting."""
-        if self._probe is not None:
-            self._probe.cancel()
-            await asyncio.gather(self._probe, return_exceptions=True)
+        tasks = [task for task in (self._probe, self._looking) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._client = None
 
     async def send_turns(self, session: SessionInput, turns: TurnsRecorded) -> None:
@@ -125,8 +129,12 @@ class TemporalStarter:
 
     async def signal_reflection(self, reflection_id: str, signal: str) -> None:
         """See Starter."""
-        if not await self._call(lambda client: start.signal_reflection(client, reflection_id, signal, rpc_timeout_s=self._timeout_s)):
+        if not await self._call(lambda client: self._signal(client, reflection_id, signal)):
             raise NotFound("no workflow of this reflection is open")
+
+    def _signal(self, client: Client, reflection_id: str, signal: str) -> Awaitable[bool]:
+        prefix = self._settings.task_queue_prefix
+        return start.signal_reflection(client, reflection_id, signal, queue_prefix=prefix, rpc_timeout_s=self._timeout_s)
 
     async def _with_worker(self, call: Callable[[Client], Awaitable[T]]) -> T:
         """An update waits for a worker: when none answered, the next callers do not wait for a while."""
@@ -145,6 +153,8 @@ class TemporalStarter:
         try:
             return await call(client)
         except NotDelivered as error:
+            if error.reason == RPCStatusCode.INVALID_ARGUMENT.name and self._search_attributes:
+                self._look_again(client, at_once=True)  # the likeliest cause: somebody took our search attributes away
             self._doubt(client)
             raise WorkflowsUnavailable(f"Temporal did not take it ({error.reason}); it is kept and follows", retry_after_s=5) from error
 
@@ -160,20 +170,48 @@ class TemporalStarter:
 
     async def _reach(self) -> None:
         """Connect, and again until it works."""
-        settings, pause = self._settings, _PROBE_FIRST_S
-        address = settings.temporal_address or _DEFAULT_ADDRESS
+        pause = _PROBE_FIRST_S
         while True:
             try:
-                async with asyncio.timeout(_CONNECT_S):
-                    client = await start.connect(address, namespace=settings.temporal_namespace)
-                    missing = await start.missing_search_attributes(client)
+                client = await connection.connect(self._settings)
+                await self._look(client)
                 break
-            except (NotDelivered, TimeoutError) as error:
-                _log.info("temporal.unreachable", error=type(error).__name__, again_in_s=pause)
+            except (NotConnected, NotDelivered) as error:
+                self._tell_why(error, pause)
             await asyncio.sleep(pause)
             pause = min(pause * 2, _PROBE_MAX_S)
-        self._search_attributes = not missing
-        if missing:
-            _log.warning("temporal.search_attributes_missing", names=list(missing))
         self._client, self._slow_until = client, 0.0
+        self._told = {name for name in self._told if name == _ATTRIBUTES}
         _log.info("temporal.reached")
+
+    def _tell_why(self, error: NotDelivered, pause: float) -> None:
+        """What a person must cure is told once, loudly, with the setting to look at; the rest is only noted."""
+        detail = error.detail if isinstance(error, NotConnected) else ""
+        if isinstance(error, NotConnected) and error.lasting and error.reason not in self._told:
+            self._told.add(error.reason)
+            _log.warning("temporal.refused", error=error.reason, detail=detail, next="calls are accepted and follow once it works")
+            return
+        _log.info("temporal.unreachable", error=error.reason, detail=detail, again_in_s=pause)
+
+    async def _look(self, client: Client) -> None:
+        """Ask whether our search attributes are registered. Without them we work all the same; a person is told once."""
+        missing = await connection.missing_search_attributes(client)
+        self._search_attributes = not missing
+        if not missing:
+            return
+        if _ATTRIBUTES not in self._told:
+            self._told.add(_ATTRIBUTES)
+            _log.warning("temporal.search_attributes_missing", names=list(missing), next="run: hindwise setup-temporal")
+        self._look_again(client)
+
+    def _look_again(self, client: Client, *, at_once: bool = False) -> None:
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.get_running_loop().create_task(self._look_later(client, 0 if at_once else _LOOK_AGAIN_S))
+
+    async def _look_later(self, client: Client, pause: float) -> None:
+        await asyncio.sleep(pause)
+        self._looking = None  # so that the look itself may ask for another
+        try:
+            await self._look(client)
+        except NotDelivered:
+            self._look_again(client)

@@ -21,10 +21,28 @@ class Settings(BaseSettings):
 
     data: Path = Path(".hindwise")
     """Directory of everything that is kept: ledger, index, keys, Temporal's file, logs."""
-    database_url: str = ""
-    """Empty = SQLite in the data directory. postgresql+psycopg://… for several machines."""
-    index: Literal["embedded"] = "embedded"
-    """Which index serves recall."""
+    database_url: SecretStr = SecretStr("")
+    """Empty = SQLite in the data directory. postgresql+psycopg://user:password@host/database for several machines."""
+    database_pool_size: int = Field(default=12, ge=2, le=200)
+    """Connections to Postgres that one process may hold; half of them write."""
+    database_connect_timeout_s: float = Field(default=5.0, ge=1, le=60)
+    """How long to wait for a Postgres that does not answer a new connection."""
+    database_lock_timeout_s: float = Field(default=10.0, gt=0, le=30)
+    """How long a statement waits for a row on Postgres before the work is tried again later."""
+    database_statement_timeout_s: float = Field(default=20.0, gt=0, le=30)
+    """How long one statement may run on Postgres."""
+    index: Literal["embedded", "weaviate"] = "embedded"
+    """Which index serves recall: a file in the data directory, or a Weaviate server."""
+    weaviate_url: str = Field(default="", validation_alias=_plain("WEAVIATE_URL"))
+    """REST address of the Weaviate server, http://host:port."""
+    weaviate_grpc_url: str = Field(default="", validation_alias=_plain("WEAVIATE_GRPC_URL"))
+    """Its gRPC address, http://host:port."""
+    weaviate_api_key: SecretStr = Field(default=SecretStr(""), validation_alias=_plain("WEAVIATE_API_KEY"))
+    """Its API key. There is no way without one: the gRPC port listens on every network."""
+    weaviate_idle_days: int = Field(default=30, ge=1)
+    """A space without recall or write for so many days is set INACTIVE; the next recall there answers degraded and wakes it."""
+    index_timeout_s: float = Field(default=1.0, gt=0, le=30, allow_inf_nan=False)
+    """How long a recall waits for Weaviate; after it the ledger answers."""
     tenant: str = Field(default="default", pattern=r"^[^\x00-\x1f]{1,200}$")
     """Whose installation this is: the customer that owns keys made here."""
     secret_key: SecretStr = SecretStr("")
@@ -47,8 +65,20 @@ class Settings(BaseSettings):
 
     temporal_address: str = Field(default="", pattern=r"^$|^[^\s:/]+:\d{1,5}$|^\[[0-9A-Fa-f:.]+\]:\d{1,5}$")
     """Empty = the dev server that `hindwise up` starts."""
-    temporal_namespace: str = "hindwise"
-    """Namespace in Temporal; `hindwise up` makes it."""
+    temporal_namespace: str = Field(default="hindwise", pattern=r"^\S+$")
+    """Namespace in Temporal; the dev server of `hindwise up` has it, in others `hindwise setup-temporal --create-namespace` makes it."""
+    temporal_api_key: SecretStr = SecretStr("")
+    """Key of a Temporal that wants one, such as Temporal Cloud; switches TLS on."""
+    temporal_tls: Literal["auto", "on", "off"] = "auto"
+    """auto = on with an API key or with any of the TLS settings below."""
+    temporal_tls_ca_file: str = ""
+    """PEM of the authority that signed the server's certificate; empty = those that this system trusts."""
+    temporal_tls_cert_file: str = ""
+    """PEM of our certificate, where the server wants one (mTLS)."""
+    temporal_tls_key_file: str = ""
+    """PEM of its private key."""
+    temporal_tls_server_name: str = ""
+    """Name in the server's certificate, where it differs from the address."""
     temporal_ui_url: str = ""
     """Where people look at workflows; empty = the one that `hindwise up` starts, if any."""
     task_queue_prefix: str = "hindwise"
@@ -114,4 +144,4 @@ class Settings(BaseSettings):
 
     def ledger_url(self) -> str:
         """The ledger's SQLAlchemy URL."""
-        return self.database_url or f"sqlite:///{(self.data / 'ledger.db').resolve()}"
+        return self.database_url.get_secret_value() or f"sqlite:///{(self.data / 'ledger.db').resolve()}"

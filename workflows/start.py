@@ -5,11 +5,9 @@ is harmless, because update ids and workflow ids are ours and derive from what i
 """
 
 import asyncio
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from temporalio.api.operatorservice.v1 import ListSearchAttributesRequest
 from temporalio.client import (
     Client,
     Schedule,
@@ -27,43 +25,14 @@ from temporalio.client import (
 )
 from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.service import RPCError, RPCStatusCode, TLSConfig
+from temporalio.service import RPCError, RPCStatusCode
 
 from workflows import contracts, ids, policies
+from workflows.connection import NotDelivered, reason_of
 from workflows.contracts import Message, ReflectionInput, SessionAck, SessionInput, TaskCompleted, TurnsRecorded, UpkeepInput
-from workflows.plugin import hindwise_plugin
 
 _CATCH_UP = timedelta(hours=2)
 """After a longer outage missed passes of upkeep are not made up for: the next one does what is due."""
-
-
-class NotDelivered(Exception):
-    """Temporal did not take a message in time. `reason`: a status name, never words of a caller."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"Temporal did not take the message: {reason}")
-        self.reason = reason
-
-
-async def connect(address: str, *, namespace: str, api_key: str | None = None, tls: bool | TLSConfig = False, lazy: bool = False) -> Client:
-    """Return a client that speaks our messages; one per process. lazy: connects at the first call. Raises NotDelivered."""
-    try:
-        return await Client.connect(address, namespace=namespace, api_key=api_key, tls=tls, lazy=lazy, plugins=[hindwise_plugin()])
-    except (RPCError, RuntimeError) as error:
-        raise NotDelivered(f"no server at {address}") from error
-
-
-async def missing_search_attributes(client: Client, *, rpc_timeout_s: float = 5.0) -> Sequence[str]:
-    """Return the names that the namespace does not have as Keyword; where one is missing, start with search_attributes=False.
-
-    Raises NotDelivered.
-    """
-    request = ListSearchAttributesRequest(namespace=client.namespace)
-    try:
-        answer = await client.operator_service.list_search_attributes(request, timeout=timedelta(seconds=rpc_timeout_s))
-    except (RPCError, RuntimeError) as error:
-        raise NotDelivered(_reason(error)) from error
-    return [key.name for key in policies.SEARCH_ATTRIBUTES if key.name not in answer.custom_attributes]
 
 
 async def send_turns(client: Client, start: SessionInput, turns: TurnsRecorded, *, rpc_timeout_s: float = 3.0) -> SessionAck:
@@ -84,7 +53,7 @@ async def start_reflection(client: Client, start: ReflectionInput, *, rpc_timeou
             await client.start_workflow(
                 contracts.REFLECTION_WORKFLOW,
                 start,
-                id=ids.reflection_workflow(start.reflection_id),
+                id=ids.reflection_workflow(start.reflection_id, start.queue_prefix),
                 task_queue=policies.session_queue(start.queue_prefix),
                 # A closed one may run again: the ledger decides whether anything is left to do, not Temporal's retention.
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
@@ -97,23 +66,25 @@ async def start_reflection(client: Client, start: ReflectionInput, *, rpc_timeou
     except WorkflowAlreadyStartedError:
         return
     except (RPCError, TimeoutError, RuntimeError) as error:
-        raise NotDelivered(_reason(error)) from error
+        raise NotDelivered(reason_of(error)) from error
 
 
-async def signal_reflection(client: Client, reflection_id: str, signal: str, *, rpc_timeout_s: float = 3.0) -> bool:
+async def signal_reflection(
+    client: Client, reflection_id: str, signal: str, *, queue_prefix: str = ids.DEFAULT_PREFIX, rpc_timeout_s: float = 3.0
+) -> bool:
     """Send retry, use_rules or skip to a reflection; False when no run of it is open. Raises NotDelivered, ValueError."""
     if signal not in contracts.SIGNALS:
         raise ValueError(f"no such signal: {signal!r}")
     try:
         async with asyncio.timeout(rpc_timeout_s + 1):
-            handle = client.get_workflow_handle(ids.reflection_workflow(reflection_id))
+            handle = client.get_workflow_handle(ids.reflection_workflow(reflection_id, queue_prefix))
             await handle.signal(signal, rpc_timeout=timedelta(seconds=rpc_timeout_s))
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
             return False
-        raise NotDelivered(_reason(error)) from error
+        raise NotDelivered(reason_of(error)) from error
     except (TimeoutError, RuntimeError) as error:
-        raise NotDelivered(_reason(error)) from error
+        raise NotDelivered(reason_of(error)) from error
     return True
 
 
@@ -124,12 +95,12 @@ async def ensure_schedule(client: Client, *, queue_prefix: str, every_minutes: f
     try:
         async with asyncio.timeout(2 * rpc_timeout_s + 1):
             try:
-                await client.create_schedule(ids.UPKEEP_SCHEDULE, schedule, rpc_timeout=timeout)
+                await client.create_schedule(ids.upkeep_schedule(queue_prefix), schedule, rpc_timeout=timeout)
             except ScheduleAlreadyRunningError:
-                handle = client.get_schedule_handle(ids.UPKEEP_SCHEDULE)
+                handle = client.get_schedule_handle(ids.upkeep_schedule(queue_prefix))
                 await handle.update(lambda found: _updated(found, schedule), rpc_timeout=timeout)
     except (RPCError, TimeoutError, RuntimeError) as error:
-        raise NotDelivered(_reason(error)) from error
+        raise NotDelivered(reason_of(error)) from error
 
 
 def _upkeep_schedule(queue_prefix: str, every_minutes: float) -> Schedule:
@@ -137,7 +108,7 @@ def _upkeep_schedule(queue_prefix: str, every_minutes: float) -> Schedule:
         action=ScheduleActionStartWorkflow(
             contracts.UPKEEP_WORKFLOW,
             UpkeepInput(queue_prefix=queue_prefix),
-            id=ids.UPKEEP_SCHEDULE,
+            id=ids.upkeep_schedule(queue_prefix),
             task_queue=policies.session_queue(queue_prefix),
             static_summary=policies.UPKEEP_SUMMARY,
             priority=policies.UPKEEP_PRIORITY,
@@ -165,7 +136,7 @@ async def _update_session(
                     raise
                 return await _update_once(client, start, update, message, update_id, rpc_timeout_s)
     except (RPCError, TimeoutError, RuntimeError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
-        raise NotDelivered(_reason(error)) from error
+        raise NotDelivered(reason_of(error)) from error
 
 
 async def _update_once(
@@ -216,8 +187,3 @@ def _attributes(tenant_hash: str, space_hash: str, phase: str) -> TypedSearchAtt
             SearchAttributePair(policies.PHASE, phase),
         ]
     )
-
-
-def _reason(error: BaseException) -> str:
-    """A status or a class, never the server's words."""
-    return error.status.name if isinstance(error, RPCError) else type(error).__name__

@@ -16,7 +16,6 @@ from api.services import Caller, Services, Use
 from hindwise.errors import InvalidInput, NotAllowed, NotFound
 from hindwise.ledger import reflections
 from hindwise.model.reflection import Decision, ReflectionStatus, Rejected
-from workflows.ids import reflection_workflow
 
 router = APIRouter(prefix="/v1/reflections", tags=["reflections"], route_class=Door)
 
@@ -67,12 +66,12 @@ async def release_reflection(
         raise NotAllowed(
             "its workflow does not run any more: it cannot be told anything; post the outcome again to look back anew"
         ) from error
-    return SignalAnswer(reflection_id=reflection_id, signal=step, workflow_id=reflection_workflow(reflection_id))
+    return SignalAnswer(reflection_id=reflection_id, signal=step, workflow_id=services.reflection_workflow(reflection_id))
 
 
 def _plain(row: Row[Any], services: Services) -> dict[str, Any]:
     reflection = reflections.from_row(row)
-    workflow_id = reflection_workflow(reflection.id)
+    workflow_id = services.reflection_workflow(reflection.id)
     return {
         **reflection.model_dump(exclude={"id", "tenant_id", "usage", "replaces"}),
         "reflection_id": reflection.id,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from hindwise.cli import demo, doctor, keys, memories, options, reflect, reflections, roles, sessions, status, up
+from hindwise.cli import demo, doctor, keys, memories, migrate, options, reflect, reflections, roles, sessions, setup_temporal, status, up
 
 app = typer.Typer(
     name="hindwise",
@@ -33,5 +33,5 @@ def _root(
     """Hindsight for agents: durable reflections in, short briefs out."""
 
 
-for module in (up, demo, status, reflect, memories, sessions, reflections, keys, doctor, roles):
+for module in (up, demo, status, reflect, memories, sessions, reflections, keys, doctor, migrate, roles, setup_temporal):
     module.register(app)

@@ -121,20 +121,17 @@ async def _temporal(settings: Settings) -> Finding:
         return Finding("temporal", "note", "not running: `hindwise up` starts it")
     if not await temporal_server.accepts(address, 3.0):
         return Finding("temporal", "broken", f"nothing listens at {address}: start it, or correct HINDWISE_TEMPORAL_ADDRESS")
-    from workflows import start
+    from workflows import connection
 
     try:
-        client = await start.connect(address, namespace=settings.temporal_namespace)
-        missing = await start.missing_search_attributes(client)
-    except start.NotDelivered as error:
-        return Finding(
-            "temporal", "broken", f"{address} listens but does not serve namespace {settings.temporal_namespace!r}: {error.reason}"
-        )
+        client = await connection.connect(settings, address=address)
+        missing = await connection.missing_search_attributes(client)
+    except connection.NotConnected as error:
+        return Finding("temporal", "broken", error.detail)
+    except connection.NotDelivered as error:
+        return Finding("temporal", "broken", f"{address} does not answer for namespace {settings.temporal_namespace!r}: {error.reason}")
     if missing:
-        command = f"temporal operator search-attribute create --namespace {settings.temporal_namespace}"
-        return Finding(
-            "temporal", "note", f"search attributes missing: {command} " + " ".join(f"--name {name} --type Keyword" for name in missing)
-        )
+        return Finding("temporal", "note", f"search attributes missing ({', '.join(missing)}): hindwise setup-temporal")
     return Finding("temporal", "ok", f"{address}, namespace {settings.temporal_namespace}, search attributes registered")
 
 

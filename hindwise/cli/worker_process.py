@@ -17,15 +17,16 @@ from temporalio.worker import Worker
 
 from activities import all_activities
 from hindwise.engine import Engine, open_engine
+from hindwise.errors import InvalidInput
 from hindwise.index.dispatcher import dispatch_forever
 from hindwise.reflect.base import Reflector
 from hindwise.reflect.llm import LlmReflector
 from hindwise.reflect.rules import RuleReflector
 from hindwise.settings import Settings
-from workflows import policies, start
+from workflows import connection, policies, start
+from workflows.connection import NotConnected, NotDelivered
 from workflows.plugin import workflow_plugin
 
-DEFAULT_ADDRESS = "127.0.0.1:7233"
 GRACE = timedelta(seconds=10)
 """How long running steps may go on after a stop; what is cut is tried again elsewhere."""
 
@@ -37,7 +38,6 @@ _CACHED_WORKFLOWS = 600
 _SLOTS = {"session": 10, "store": 20, "llm": 8, "upkeep": 2}
 """Steps at a time by queue: `llm` is bounded by what a provider allows, `upkeep` stays out of the way."""
 _RETRY_FIRST_S, _RETRY_MAX_S = 0.5, 10.0
-_CONNECT_S = 10.0
 
 _log = structlog.get_logger(__name__)
 
@@ -45,7 +45,8 @@ _log = structlog.get_logger(__name__)
 async def run_worker(settings: Settings, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
     """Work until `stop` is set, then finish what runs (at most GRACE) and return. `ready` is called when work is taken.
 
-    Temporal may be down at the start or go away later: the worker waits and comes back. Raises what `open_engine` raises.
+    Temporal may be down at the start or go away later: the worker waits and comes back. Raises what `open_engine` raises, and
+    InvalidInput for a key, certificate or namespace that Temporal refuses at the start.
     """
     async with open_engine(settings) as engine, reflectors(settings) as known:
         dispatching = asyncio.create_task(dispatch_forever(engine.projection, engine.ledger, stop, clock=engine.clock), name="dispatcher")
@@ -71,15 +72,16 @@ async def reflectors(settings: Settings) -> AsyncIterator[Mapping[str, Reflector
 async def _work_until(
     engine: Engine, known: Mapping[str, Reflector], stop: asyncio.Event, dispatching: "asyncio.Task[None]", ready: Callable[[], None]
 ) -> None:
-    pause = _RETRY_FIRST_S
+    pause, worked = _RETRY_FIRST_S, False
     while not stop.is_set():
-        client = await _connect(engine.settings, stop)
+        client = await _connect(engine.settings, stop, patient=worked)
         if client is None:
             return
+        worked = True
         try:
             await _serve(make_workers(client, engine, known), stop, dispatching, ready)
             return
-        except (RuntimeError, start.NotDelivered) as error:
+        except (RuntimeError, NotDelivered) as error:
             # A namespace that went away, a server that refuses us: fatal for these workers, not for the process.
             _log.warning("worker_starts_again", error=type(error).__name__, after_s=pause)
         await _pause(stop, pause)
@@ -103,19 +105,24 @@ async def _serve(workers: Sequence[Worker], stop: asyncio.Event, dispatching: "a
         dispatching.result()
 
 
-async def _connect(settings: Settings, stop: asyncio.Event) -> Client | None:
-    """Return a client with the schedule of upkeep in place; None when `stop` came first. Says once that it waits."""
-    pause, told = _RETRY_FIRST_S, False
+async def _connect(settings: Settings, stop: asyncio.Event, *, patient: bool) -> Client | None:
+    """Return a client with the schedule of upkeep in place; None when `stop` came first. Says once for each cause that it waits.
+
+    patient: it worked before, so a key or certificate that is refused now may be put right without us. Else raises InvalidInput for it.
+    """
+    pause, told = _RETRY_FIRST_S, set[str]()
     while not stop.is_set():
         try:
-            async with asyncio.timeout(_CONNECT_S):
-                client = await start.connect(settings.temporal_address or DEFAULT_ADDRESS, namespace=settings.temporal_namespace)
-                await start.ensure_schedule(client, queue_prefix=settings.task_queue_prefix, every_minutes=settings.upkeep_every_minutes)
+            client = await connection.connect(settings)
+            await start.ensure_schedule(client, queue_prefix=settings.task_queue_prefix, every_minutes=settings.upkeep_every_minutes)
             return client
-        except (start.NotDelivered, TimeoutError) as error:
-            if not told:
-                _log.warning("temporal_unreachable", cause=getattr(error, "reason", "timeout"), next="waits and tries again")
-            told = True
+        except NotDelivered as error:
+            detail = error.detail if isinstance(error, NotConnected) else ""
+            if isinstance(error, NotConnected) and error.lasting and not patient:
+                raise InvalidInput(detail) from error
+            if error.reason not in told:
+                told.add(error.reason)
+                _log.warning("temporal_unreachable", cause=error.reason, detail=detail, next="waits and tries again")
         await _pause(stop, pause)
         pause = min(_RETRY_MAX_S, pause * 2)
     return None

@@ -28,7 +28,11 @@ async def server() -> AsyncIterator[WorkflowEnvironment]:
 async def connected(environment: WorkflowEnvironment) -> TemporalStarter:
     address = environment.client.service_client.config.target_host
     settings = Settings(  # type: ignore[call-arg]
-        _env_file=None, temporal_address=address, temporal_namespace=environment.client.namespace, temporal_rpc_timeout_s=1
+        _env_file=None,
+        temporal_address=address,
+        temporal_namespace=environment.client.namespace,
+        temporal_rpc_timeout_s=1,
+        task_queue_prefix="starter-test",
     )
     starter = TemporalStarter(settings)
     starter.open()
@@ -45,7 +49,7 @@ async def test_a_reflection_is_started_once_however_often_it_is_asked_for(server
         assert await starter.check()
         for _ in range(3):
             await starter.start_reflection(ReflectionInput(reflection_id="r1", queue_prefix="starter-test"))
-        description = await server.client.get_workflow_handle(reflection_workflow("r1")).describe()
+        description = await server.client.get_workflow_handle(reflection_workflow("r1", "starter-test")).describe()
         assert description.workflow_type == "hindwise.Reflection"
         await starter.signal_reflection("r1", "retry")
         with pytest.raises(NotFound):

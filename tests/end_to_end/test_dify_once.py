@@ -26,8 +26,8 @@ from hindwise.settings import Settings
 from hindwise.testing import FixedClock
 from tests.accounts import Accounts, check, is_settled
 from tests.processes import NAMESPACE, ROOT, Roles, until
-from workflows import start
 from workflows.ids import reflection_workflow
+from workflows.plugin import hindwise_plugin
 
 TIMES = 10
 BODY = json.loads((ROOT / "examples" / "dify" / "canvas_failed_zh.json").read_text(encoding="utf-8"))
@@ -100,7 +100,7 @@ async def test_a_day_later_it_is_still_the_same_run_though_temporal_has_forgotte
     reflection_id = reported[0]["reflection_id"]
     await asyncio.to_thread(until, lambda: house.book.read(lambda conn: is_settled(conn, 1)), "the reflection final", 60)
     await asyncio.to_thread(_forget_everything, house)
-    client = await start.connect(house.temporal_address, namespace=NAMESPACE)
+    client = await Client.connect(house.temporal_address, namespace=NAMESPACE, plugins=[hindwise_plugin()])
     assert await _is_unknown(client, reflection_workflow(reflection_id))
     before = house.book.read(_rows)
     async with _a_day_later(house) as http:

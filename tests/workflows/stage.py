@@ -162,7 +162,7 @@ class Stage:
 
     def reflecting(self, reflection_id: str) -> WorkflowHandle[Any, contracts.ReflectionReport]:
         """A reflection's workflow."""
-        return self.client.get_workflow_handle(ids.reflection_workflow(reflection_id), result_type=contracts.ReflectionReport)
+        return self.client.get_workflow_handle(ids.reflection_workflow(reflection_id, self.prefix), result_type=contracts.ReflectionReport)
 
 
 async def until(condition: Callable[[], Any], seconds: float = 20.0) -> None:

@@ -28,7 +28,7 @@ from tests.build import NOON, TENANT, make_call, make_episode, make_memory, make
 from tests.temporal_server import temporal_server
 from tests.workflows.rig import Rig, rig, snapshot
 from tests.workflows.stage import until
-from workflows import start
+from workflows.plugin import hindwise_plugin
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -149,7 +149,7 @@ async def survived(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[di
 
         async def survive(step: str) -> Snapshot:
             async with places:
-                client = await start.connect(address, namespace=f"kill-{step}")
+                client = await Client.connect(address, namespace=f"kill-{step}", plugins=[hindwise_plugin()])
                 return await _kill_twice(client, tmp_path_factory.mktemp(step) / "data", step, opening)
 
         tasks = {step: asyncio.create_task(survive(step)) for step in STEPS}

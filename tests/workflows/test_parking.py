@@ -60,7 +60,7 @@ async def test_retry_alone_releases(stage: Stage) -> None:
     stage.on("reflect", refused(), ReflectResult(usable=True, drafts=1))
     async with stage.workers():
         handle = await _parked(stage, f"{stage.prefix}-r")
-        assert await start.signal_reflection(stage.client, f"{stage.prefix}-r", "retry")
+        assert await start.signal_reflection(stage.client, f"{stage.prefix}-r", "retry", queue_prefix=stage.prefix)
         report = await handle.result()
     assert (report.status, report.reflector) == ("completed", "llm")
     assert [m.attempt for m in stage.asked("reflect")] == [1, 1]
@@ -73,7 +73,7 @@ async def test_use_rules_alone_releases(stage: Stage) -> None:
     stage.on("reflect", refused(), ReflectResult(usable=True, drafts=1))
     async with stage.workers():
         handle = await _parked(stage, f"{stage.prefix}-r")
-        assert await start.signal_reflection(stage.client, f"{stage.prefix}-r", "use_rules")
+        assert await start.signal_reflection(stage.client, f"{stage.prefix}-r", "use_rules", queue_prefix=stage.prefix)
         report = await handle.result()
     assert (report.status, report.reflector, report.fallback_cause) == ("completed", "rules", "person")
     assert [(m.fallback_from, m.fallback_cause) for m in stage.asked("resolve")] == [("llm", "person")]
@@ -85,7 +85,7 @@ async def test_skip_alone_releases(stage: Stage) -> None:
     stage.on("reflect", refused())
     async with stage.workers():
         handle = await _parked(stage, f"{stage.prefix}-r")
-        assert await start.signal_reflection(stage.client, f"{stage.prefix}-r", "skip")
+        assert await start.signal_reflection(stage.client, f"{stage.prefix}-r", "skip", queue_prefix=stage.prefix)
         report = await handle.result()
     assert (report.status, report.skip_code) == ("skipped", "person")
     assert [(m.status, m.skip_code) for m in stage.asked("finish")] == [("skipped", "person")]
@@ -154,12 +154,12 @@ async def test_a_wish_for_rules_before_the_question_is_heard(stage: Stage) -> No
 
 
 async def _after_wish(stage: Stage) -> GatherResult:
-    await start.signal_reflection(stage.client, f"{stage.prefix}-r", "use_rules")
+    await start.signal_reflection(stage.client, f"{stage.prefix}-r", "use_rules", queue_prefix=stage.prefix)
     return BY_MODEL
 
 
 async def test_a_signal_to_nobody_is_told(stage: Stage) -> None:
     """False for a reflection that does not run; ValueError for a signal that does not exist."""
-    assert not await start.signal_reflection(stage.client, f"{stage.prefix}-none", "retry")
+    assert not await start.signal_reflection(stage.client, f"{stage.prefix}-none", "retry", queue_prefix=stage.prefix)
     with pytest.raises(ValueError, match="no such signal"):
         await start.signal_reflection(stage.client, f"{stage.prefix}-none", "explode")

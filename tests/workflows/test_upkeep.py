@@ -64,7 +64,7 @@ async def test_one_failing_activity_does_not_stop_the_others(stage: Stage) -> No
 
 async def test_the_schedule_starts_passes_and_is_made_once(stage: Stage) -> None:
     """Made again it takes the new interval; it skips while a pass runs, and after an outage it does not make up for days."""
-    handle = stage.client.get_schedule_handle(ids.UPKEEP_SCHEDULE)
+    handle = stage.client.get_schedule_handle(ids.upkeep_schedule(stage.prefix))
     try:
         async with stage.workers():
             await start.ensure_schedule(stage.client, queue_prefix=stage.prefix, every_minutes=60)

@@ -127,11 +127,11 @@ async def test_the_same_run_started_ten_times_is_reflected_once(house: Rig) -> N
         assert len({item.reflection_id for item in accepted}) == 1
         await house.final(accepted[0].reflection_id)
         # The ledger is final a moment before the workflow ends; only after that is a start a second run.
-        await house.client.get_workflow_handle(ids.reflection_workflow(accepted[0].reflection_id)).result()
+        await house.client.get_workflow_handle(ids.reflection_workflow(accepted[0].reflection_id, house.prefix)).result()
         before = await _live(house, user_space("u1"))
         house.engine.clock.ahead = timedelta(days=1)  # type: ignore[attr-defined]
         again = await house.run(episode)
-        report = await house.client.get_workflow_handle(ids.reflection_workflow(again.reflection_id)).result()
+        report = await house.client.get_workflow_handle(ids.reflection_workflow(again.reflection_id, house.prefix)).result()
         assert report["skip_code"] == "final"
     assert await _live(house, user_space("u1")) == before != []
 
@@ -178,7 +178,7 @@ async def test_a_refused_model_parks_and_rules_release_it(environment: WorkflowE
 
             await until(parked)
             assert "set LLM_API_KEY" in (await house.status(accepted.reflection_id)).error
-            assert await start.signal_reflection(house.client, accepted.reflection_id, "use_rules")
+            assert await start.signal_reflection(house.client, accepted.reflection_id, "use_rules", queue_prefix=house.prefix)
             done = await house.final(accepted.reflection_id)
     assert (done.status, done.fallback_from, done.error) == (ReflectionStatus.COMPLETED, "llm: person", "")
     assert len(model.asked) == 1
@@ -277,6 +277,6 @@ async def _failing_reflections(house: Rig) -> list[str]:
 
         await until(parked, 60)
         for accepted in (invalid, unknown):
-            await start.signal_reflection(house.client, accepted.reflection_id, "skip")
+            await start.signal_reflection(house.client, accepted.reflection_id, "skip", queue_prefix=house.prefix)
             assert (await other.final(accepted.reflection_id)).status is ReflectionStatus.SKIPPED
         return [invalid.reflection_id, unknown.reflection_id]
