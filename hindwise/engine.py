@@ -9,15 +9,19 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
+
 from hindwise.clock import Clock, SystemClock
 from hindwise.embed.base import Embedder
 from hindwise.embed.factory import open_embedder
 from hindwise.errors import InvalidInput
 from hindwise.index.base import Index
 from hindwise.index.factory import open_index
+from hindwise.index.live import LiveIndex
 from hindwise.index.projection import Projection
 from hindwise.ledger import generations
 from hindwise.ledger.engine import Ledger
+from hindwise.ledger.generations import Generation, Spec, State
 from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.migrate import migrate
 from hindwise.lifecycle.aging import AgingRules
@@ -25,6 +29,8 @@ from hindwise.reflect.llm.prompt import PROMPT_VERSION as LLM_PROMPT_VERSION
 from hindwise.reflect.rules import RuleReflector
 from hindwise.settings import Settings
 from hindwise.text.tokens import TOKENIZER_VERSION
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class Engine:
     settings: Settings
     ledger: Ledger
     index: Index
+    """Whichever generation is live, also after a switch."""
     embedder: Embedder
     clock: Clock
     secret: bytes
@@ -122,18 +129,14 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
     secret = await asyncio.to_thread(installation_secret, settings)
     clock = clock or SystemClock()
     embedder = embedder or open_embedder(settings)
-    ledger = Ledger(settings.ledger_url())
-    index: Index | None = None
+    ledger = Ledger.of(settings)
+    index: LiveIndex | None = None
+    watching: asyncio.Task[None] | None = None
     try:
         await migrate(ledger)
         await embedder.start()
-        generation = await ledger.write(
-            lambda conn: generations.live(conn, settings.index, embedder.model, embedder.dim, TOKENIZER_VERSION, clock.now())
-        )
-        index = await open_index(settings, settings.index, generation, embedder.dim, secret)
-        if await index.is_empty():
-            # Lost, or damaged and replaced: the dispatcher fills it from the marks. With nothing to remember there are none.
-            await ledger.write(lambda conn: generations.mark_all_dirty(conn, clock.now()))
+        index = await _open_index(settings, ledger, spec_of(embedder), secret, clock)
+        watching = asyncio.get_running_loop().create_task(index.watch(), name="index-watch")
         holder = f"{socket.gethostname()[:20]}-{os.getpid()}-{secrets.token_hex(4)}"
         yield Engine(
             settings=settings,
@@ -147,7 +150,37 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
             holder=holder,
         )
     finally:
+        if watching is not None:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
         if index is not None:
             await index.close()
         await embedder.close()
         await ledger.close()
+
+
+def spec_of(embedder: Embedder) -> Spec:
+    """What a generation is made with where this process makes it. The embedder has been started."""
+    return Spec(embedder.model, embedder.dim, TOKENIZER_VERSION)
+
+
+async def _open_index(settings: Settings, ledger: Ledger, spec: Spec, secret: bytes, clock: Clock) -> LiveIndex:
+    """The index of the live generation, which need not be what the settings name: what serves goes on serving until another was built."""
+
+    async def opener(generation: Generation) -> Index:
+        opened = await open_index(settings, generation.kind, generation.no, generation.dim, secret, tokenizer=generation.tokenizer)
+        if generation.state == State.LIVE and await opened.is_empty():
+            # Lost, or damaged and replaced: the dispatcher fills it from the marks. With nothing to remember there are none.
+            await ledger.write(lambda conn: generations.mark_all_dirty(conn, clock.now()))
+        return opened
+
+    live = await ledger.write(lambda conn: generations.ensure_live(conn, settings.index, spec, clock.now()))
+    if live.kind != settings.index:
+        _log.warning("index_kind_differs", live=live.kind, wanted=settings.index, next=f"to move: hindwise reindex --to {settings.index}")
+    if live.spec != spec:
+        _log.warning(
+            "index_made_otherwise", live=live.model, wanted=spec.model, next="a worker builds a new one; recall goes by words until then"
+        )
+    index = LiveIndex(opener, lambda: ledger.read(generations.kept), spec)
+    await index.refresh()
+    return index

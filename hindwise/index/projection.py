@@ -1,10 +1,14 @@
-"""Making the index agree with the ledger: lease a space, re-read what is dirty, apply, take off the marks it took."""
+"""Making the index agree with the ledger: lease a space, re-read what is dirty, apply, take off the marks it took.
+
+While a new generation is being built, a change goes to it and to the live one. Which there are is read with the lease, and again when
+marks are taken off: a mark that did not reach a generation which began meanwhile stays.
+"""
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from weakref import WeakValueDictionary
@@ -13,13 +17,15 @@ from sqlalchemy import Connection, Row
 
 from hindwise.clock import Clock
 from hindwise.embed.base import Embedder
-from hindwise.errors import SpaceErased
+from hindwise.errors import IndexUnavailable, SpaceErased
 from hindwise.index.base import Index, IndexItem
-from hindwise.index.document import document_of
-from hindwise.ledger import embeddings, memories, outbox, spaces
+from hindwise.index.document import Document, document_of
+from hindwise.index.live import LiveIndex, Target
+from hindwise.ledger import embeddings, generations, memories, outbox, spaces
 from hindwise.ledger.engine import Ledger
+from hindwise.ledger.generations import WRITTEN, Generation, State
 from hindwise.ledger.outbox import Lease
-from hindwise.model.memory import LIVE, Memory
+from hindwise.model.memory import LIVE, Memory, Retrospective
 
 LEASE_S = 30.0
 
@@ -30,15 +36,31 @@ def index_space(tenant_id: str, space: str) -> str:
 
 
 _PAGE = 200
+_LONE = Generation(0, "", "", 0, 0, str(State.LIVE), holes=False)
+"""Stands for an index that is given directly."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A leased space with a page of what is dirty there: (memory id, mark), and the rows as they are now."""
+    """A leased space with a page of what is dirty there: (memory id, mark), and the rows as they are now.
+
+    `stuck`: erased ones that a generation kept from before could not be told of; their marks stay.
+    """
 
     lease: Lease
     marks: list[tuple[str, int]]
     rows: list[Row[Any]]
+    stuck: frozenset[str] = frozenset()
+
+    @property
+    def space(self) -> str:
+        """Its name in an index."""
+        return index_space(self.lease.tenant_id, self.lease.space)
+
+    @property
+    def erased(self) -> list[str]:
+        """Ids that the ledger does not know any more."""
+        return sorted({memory_id for memory_id, _ in self.marks} - {row.id for row in self.rows})
 
 
 class Projection:
@@ -67,86 +89,145 @@ class Projection:
             for number in sorted({number for number in wanted if number is not None}):
                 await stack.enter_async_context(self._busy.setdefault(number, asyncio.Lock()))
             now = self._clock.now()
-            taken = await self._ledger.write(lambda conn: [self._take(conn, number, now) for number in wanted])
+            rows, taken = await self._ledger.write(lambda conn: self._take_all(conn, wanted, now))
             applied: Counter[int] = Counter()
+            stuck = 0
             held = [one for one in taken if one]
             try:
                 async with asyncio.timeout(LEASE_S - 5):
                     while held:
-                        await self._apply(held)
-                        applied.update({one.lease.space_no: len(one.marks) for one in held})
-                        held = await self._finish(held)
+                        tried = await self._apply(held, rows)
+                        stuck = max(stuck, *(len(one.stuck) for one in tried))
+                        applied.update({one.lease.space_no: len(one.marks) for one in tried})
+                        rows, held = await self._finish(tried, rows)
             finally:
                 if held:
                     await self._ledger.write(lambda conn: self._give_back(conn, held))
+        if stuck:
+            raise IndexUnavailable(
+                f"{stuck} erased memories wait to be taken out of an index that serves no longer and does not answer: "
+                "start it again, or remove it with `hindwise reindex --drop-old`"
+            )
         return [applied[one.lease.space_no] if one else None for one in taken]
 
-    async def _finish(self, held: Sequence[_Taken]) -> list[_Taken]:
+    async def _finish(self, held: Sequence[_Taken], rows: Sequence[Generation]) -> tuple[Sequence[Generation], list[_Taken]]:
         try:
-            return await self._ledger.write(lambda conn: self._done(conn, held))
+            return await self._ledger.write(lambda conn: self._done(conn, held, rows))
         except SpaceErased:
             # Of a space that was erased the index must keep nothing; the marks of the others bring back theirs.
             for one in held:
-                await self._index.delete(index_space(one.lease.tenant_id, one.lease.space), [memory_id for memory_id, _ in one.marks])
+                await self._index.delete(one.space, [memory_id for memory_id, _ in one.marks])
             raise
 
     def _give_back(self, conn: Connection, held: Sequence[_Taken]) -> None:
         for one in held:
             outbox.release_space(conn, one.lease, self._holder)
 
+    def _take_all(self, conn: Connection, wanted: Sequence[int | None], now: datetime) -> tuple[Sequence[Generation], list[_Taken | None]]:
+        rows = generations.kept(conn)
+        if isinstance(self._index, LiveIndex) and not self._index.may_write(rows):
+            return rows, [None] * len(wanted)
+        return rows, [self._take(conn, number, now) for number in wanted]
+
     def _take(self, conn: Connection, space_no: int | None, now: datetime) -> _Taken | None:
         lease = outbox.lease_space(conn, self._holder, now, LEASE_S, space_no=space_no)
         return self._page(conn, lease) if lease else None
 
     @staticmethod
-    def _page(conn: Connection, lease: Lease) -> _Taken:
-        marks = outbox.dirty(conn, lease.space_no, _PAGE)
-        return _Taken(lease, marks, memories.rows_by_ids(conn, [lease.space_no], [memory_id for memory_id, _ in marks]) if marks else [])
+    def _page(conn: Connection, lease: Lease, stuck: frozenset[str] = frozenset()) -> _Taken:
+        marks = [found for found in outbox.dirty(conn, lease.space_no, _PAGE + len(stuck)) if found[0] not in stuck]
+        rows = memories.rows_by_ids(conn, [lease.space_no], [memory_id for memory_id, _ in marks]) if marks else []
+        return _Taken(lease, marks, rows, stuck)
 
-    def _done(self, conn: Connection, done: Sequence[_Taken]) -> list[_Taken]:
-        """Take off the marks that were applied; give back the spaces where no other came, and return the rest with their next page."""
-        following = []
+    def _done(self, conn: Connection, done: Sequence[_Taken], seen: Sequence[Generation]) -> tuple[Sequence[Generation], list[_Taken]]:
+        """Take off the marks that were applied; give back the spaces where no other came, and return the rest with their next page.
+
+        Where a generation began after `seen` was read, all marks stay for one more round, which reaches it too.
+        """
         for one in done:
             spaces.check_epoch(conn, one.lease.space_no, one.lease.epoch)
-            if one.marks:
-                outbox.done(conn, one.lease.space_no, one.marks)
-                spaces.set_index_no(conn, one.lease.space_no, max(mark for _, mark in one.marks))
-            rest = self._page(conn, one.lease)
+        rows = generations.kept(conn)
+        if {one.no for one in generations.written(rows)} - {one.no for one in generations.written(seen)}:
+            return rows, [self._page(conn, one.lease) for one in done]
+        following = []
+        for one in done:
+            if applied := [found for found in one.marks if found[0] not in one.stuck]:
+                outbox.done(conn, one.lease.space_no, applied)
+                spaces.set_index_no(conn, one.lease.space_no, max(mark for _, mark in applied))
+            rest = self._page(conn, one.lease, one.stuck)
             if rest.marks:
                 following.append(rest)
             else:
                 outbox.release_space(conn, one.lease, self._holder)
-        return following
+        return rows, following
 
-    async def _apply(self, taken: Sequence[_Taken]) -> None:
+    async def _apply(self, taken: Sequence[_Taken], rows: Sequence[Generation]) -> list[_Taken]:
+        """Write to every generation that gets changes. Returns what was taken, with what could not be erased everywhere as `stuck`."""
         items: list[IndexItem] = []
         gone: dict[str, list[str]] = {}
         for one in taken:
             live = [memory for row in one.rows if (memory := memories.from_row(row)).status in LIVE]
             items += await self.items(one.lease, live) if live else []
             if dead := sorted({memory_id for memory_id, _ in one.marks} - {memory.id for memory in live}):
-                gone[index_space(one.lease.tenant_id, one.lease.space)] = dead
-        if items:
-            await self._index.upsert(items)
-        for space, ids in gone.items():
-            await self._index.delete(space, ids)
+                gone[one.space] = dead
+        for target in await self._targets(rows):
+            await self._write(target, items, gone)
+        return [await self._forgotten(one, rows) for one in taken]
+
+    async def _targets(self, rows: Sequence[Generation]) -> list[Target]:
+        if isinstance(self._index, LiveIndex):
+            return await self._index.targets(rows)
+        return [Target(_LONE, self._index, vectors=True, whole=True)]
+
+    async def _write(self, target: Target, items: Sequence[IndexItem], gone: Mapping[str, Sequence[str]]) -> None:
+        if items and not target.whole and not target.generation.holes:
+            # Before the write: also who dies right after it leaves no doubt that something is missing there.
+            await self._ledger.write(lambda conn: generations.set_holes(conn, target.generation.no))
+        try:
+            if items:
+                await target.index.upsert(items if target.vectors else [replace(item, vector=None) for item in items])
+            for space, ids in gone.items():
+                await target.index.delete(space, ids)
+        except IndexUnavailable:
+            if target.generation.state != State.DRAINING:
+                raise
+
+    async def _forgotten(self, one: _Taken, rows: Sequence[Generation]) -> _Taken:
+        """Take what was erased out of the generations that are kept from before, where they answer."""
+        if not (erased := one.erased) or not isinstance(self._index, LiveIndex):
+            return one
+        stuck = one.stuck
+        for generation in rows:
+            if generation.state not in WRITTEN:
+                try:
+                    await (await self._index.opened(generation)).delete(one.space, erased)
+                except IndexUnavailable:
+                    stuck = stuck | set(erased)
+        return replace(one, stuck=stuck)
 
     async def items(self, lease: Lease, live: Sequence[Memory]) -> list[IndexItem]:
         """Return the index items of live memories, embedding what the ledger has no vector of. Raises as `embed_documents`."""
         documents = {memory.id: document_of(memory) for memory in live}
         texts = {document.text_hash: document.text for document in documents.values()}
         vectors = await embed_documents(self._ledger, self._embedder, lease.space_no, lease.epoch, texts)
-        return [
-            IndexItem(
-                memory_id=memory.id,
-                space=index_space(memory.tenant_id, memory.space),
-                kind=str(memory.kind),
-                tokens=documents[memory.id].tokens,
-                vector=vectors.get(documents[memory.id].text_hash),
-                recorded_at_ms=int(memory.recorded_at.timestamp() * 1000),
-            )
-            for memory in live
-        ]
+        return [item_of(memory, documents[memory.id], vectors.get(documents[memory.id].text_hash)) for memory in live]
+
+
+def item_of(memory: Memory, document: Document, vector: embeddings.Vector | None) -> IndexItem:
+    """What an index keeps of a memory."""
+    return IndexItem(
+        memory_id=memory.id,
+        space=index_space(memory.tenant_id, memory.space),
+        kind=str(memory.kind),
+        tokens=document.tokens,
+        vector=vector,
+        recorded_at_ms=int(memory.recorded_at.timestamp() * 1000),
+    )
+
+
+def _as_json(retrospective: Retrospective) -> str:
+    """ "" where nothing was told."""
+    return "" if retrospective.is_empty() else retrospective.model_dump_json(exclude_defaults=True)
 
 
 async def embed_documents(

@@ -1,39 +1,286 @@
-"""Which index is live: one row per build, named by what it was built with. Another embedder or tokeniser means another build."""
+"""Which index serves, which is being built beside it, and which are kept from before: one row per build, numbered for good.
 
-from datetime import datetime
+    wanted ─▶ building ─▶ live ─▶ draining ─▶ old ─▶ dropped
+        └────────┴─▶ abandoned ─────────────────────▶┘
 
-from sqlalchemy import Connection, insert, select, update
+One row is live. While others build or drain, each change goes to all of them: whoever takes off an outbox mark reads this table in the
+same transaction. The row also keeps how far a build has come, so that it goes on after whatever ended it.
+"""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import BigInteger, Connection, func, insert, literal_column, select, type_coerce, update
+
+from hindwise.errors import NotAllowed, NotFound
 from hindwise.ledger import outbox, spaces
-from hindwise.ledger.schema import generations, memories
+from hindwise.ledger.engine import insert_new
+from hindwise.ledger.prepared import Prepared
+from hindwise.ledger.schema import generations, leases, memories
 from hindwise.model.memory import LIVE
 
 
-def live(conn: Connection, index_kind: str, embed_model: str, dim: int, tokenizer_version: int, now: datetime) -> int:
-    """Return the number of the live generation for this embedder and tokeniser.
+class State(StrEnum):
+    """Where a generation stands."""
 
-    Where they changed, a new one begins: every live memory is marked dirty and the dispatcher fills it.
+    WANTED = "wanted"
+    BUILDING = "building"
+    LIVE = "live"
+    DRAINING = "draining"
+    OLD = "old"
+    ABANDONED = "abandoned"
+    DROPPED = "dropped"
+
+
+WRITTEN: Final = frozenset({State.BUILDING, State.LIVE, State.DRAINING})
+"""Get every change. Draining: replaced a moment ago, so a process that has not noticed yet still asks it."""
+KEPT: Final = WRITTEN | {State.OLD, State.ABANDONED}
+"""May hold something, so what is erased is taken out of them too."""
+OPEN: Final = (State.WANTED, State.BUILDING)
+
+
+class Spec(NamedTuple):
+    """What vectors and words of a generation were made with. Of two specs the vectors are never compared with each other."""
+
+    model: str
+    dim: int
+    tokenizer: int
+
+
+class Generation(NamedTuple):
+    """One build, as far as everybody needs to know it. `holes`: not all of it was written with its own embedder."""
+
+    no: int
+    kind: str
+    model: str
+    dim: int
+    tokenizer: int
+    state: str
+    holes: bool
+
+    @property
+    def spec(self) -> Spec:
+        """What it was made with."""
+        return Spec(self.model, self.dim, self.tokenizer)
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """How far a build has come. `done`, `total`: memories; `report`: counts of checks and comparison, once there are any."""
+
+    generation: Generation
+    phase: str
+    note: str
+    done: int
+    total: int
+    space_no: int
+    memory_id: str
+    report: Mapping[str, Any]
+    created_at: datetime
+    switched_at: datetime | None
+
+
+_LOCK, _LONG_AGO = "generations", datetime(1970, 1, 1, tzinfo=UTC)
+_SHORT = tuple(generations.c[name] for name in ("no", "index_kind", "embed_model", "dim", "tokenizer_version", "state", "holes"))
+_KEPT_ROWS = Prepared(
+    select(*_SHORT)
+    .where(generations.c.state.in_([literal_column(f"'{state}'") for state in sorted(KEPT)]))
+    .order_by(type_coerce(generations.c.no, BigInteger))
+)
+_IS_LIVE = generations.c.state == str(State.LIVE)
+_LIVE_MEMORIES = memories.c.status.in_([str(status) for status in LIVE])
+
+
+def kept(conn: Connection) -> tuple[Generation, ...]:
+    """Return what may hold something, by number. Asked at every lease, so it costs microseconds."""
+    return tuple(_generation(*row) for row in _KEPT_ROWS.rows(conn, {}))
+
+
+def _generation(no: int, kind: str, model: str, dim: int, tokenizer: int, state: str, holes: int) -> Generation:
+    return Generation(no, kind, model, dim, tokenizer, state, bool(holes))
+
+
+def written(found: Sequence[Generation]) -> tuple[Generation, ...]:
+    """Those of `found` that get every change."""
+    return tuple(generation for generation in found if generation.state in WRITTEN)
+
+
+def live_of(found: Sequence[Generation]) -> Generation | None:
+    """The one that serves, if there is any."""
+    return next((generation for generation in found if generation.state == State.LIVE), None)
+
+
+def _lock(conn: Connection) -> None:
+    """Let one transaction at a time change which generation is what; also where there is no row of them yet that could be locked."""
+    insert_new(conn, leases, [{"name": _LOCK, "held_by": "", "until": _LONG_AGO}])
+    conn.execute(select(leases.c.name).where(leases.c.name == _LOCK).with_for_update()).all()
+
+
+def ensure_live(conn: Connection, kind: str, spec: Spec, now: datetime) -> Generation:
+    """Return the live generation, whatever it was made with; the first one begins here.
+
+    Where nothing is remembered yet, one of another kind or spec is simply replaced: there is nothing to build.
     """
-    query = select(generations).where(generations.c.state == "live").order_by(generations.c.no.desc()).limit(1)
-    row = conn.execute(query.with_for_update()).first()
-    wanted = (index_kind, embed_model, dim, tokenizer_version)
-    if row is not None and (row.index_kind, row.embed_model, row.dim, row.tokenizer_version) == wanted:
-        return int(row.no)
-    conn.execute(update(generations).where(generations.c.state == "live").values(state="old"))
+    _lock(conn)
+    found = live_of(kept(conn))
+    if found is not None and ((found.kind, found.spec) == (kind, spec) or has_memories(conn)):
+        return found
+    conn.execute(update(generations).where(_IS_LIVE).values(state=str(State.OLD)))
+    number = _insert(conn, kind, spec, State.LIVE, now)
+    mark_all_dirty(conn, now)
+    return Generation(number, kind, *spec, state=str(State.LIVE), holes=False)
+
+
+def has_memories(conn: Connection) -> bool:
+    """Whether any memory is live."""
+    return conn.execute(select(memories.c.id).where(_LIVE_MEMORIES).limit(1)).first() is not None
+
+
+def request(conn: Connection, kind: str, now: datetime, spec: Spec | None = None) -> Generation:
+    """Ask for a new generation beside the live one; a build of the same kind that is under way is the answer.
+
+    spec: what it must be made with; None = whatever the worker that begins it has. A build of another spec is given up for it.
+    Raises NotAllowed where one of another kind is being built.
+    """
+    _lock(conn)
+    for row in conn.execute(select(*_SHORT).where(generations.c.state.in_([str(state) for state in OPEN]))).all():
+        found = Generation(*row)
+        if spec is not None and found.model and found.spec != spec:
+            _set(conn, found.no, state=str(State.ABANDONED), note="another embedding model or tokeniser came")
+        elif found.kind != kind:
+            raise NotAllowed(f"generation {found.no} ({found.kind}) is being built: wait for it, or `hindwise reindex --cancel`")
+        else:
+            return found
+    number = _insert(conn, kind, spec or Spec("", 0, 0), State.WANTED, now)
+    return Generation(number, kind, *(spec or Spec("", 0, 0)), state=str(State.WANTED), holes=False)
+
+
+def _insert(conn: Connection, kind: str, spec: Spec, state: State, now: datetime) -> int:
     made = conn.execute(
         insert(generations)
-        .values(index_kind=index_kind, embed_model=embed_model, dim=dim, tokenizer_version=tokenizer_version, state="live", created_at=now)
+        .values(index_kind=kind, embed_model=spec.model, dim=spec.dim, tokenizer_version=spec.tokenizer, state=str(state), created_at=now)
         .returning(generations.c.no)
     )
-    number = int(made.scalar_one())
-    mark_all_dirty(conn, now)
-    return number
+    return int(made.scalar_one())
+
+
+def _set(conn: Connection, number: int, **values: Any) -> None:
+    conn.execute(update(generations).where(generations.c.no == number).values(**values))
+
+
+def build_of(conn: Connection, number: int) -> Build:
+    """Return one generation with its progress. Raises NotFound."""
+    row = conn.execute(select(generations).where(generations.c.no == number)).first()
+    if row is None:
+        raise NotFound(f"no generation {number}")
+    return _build(row)
+
+
+def open_builds(conn: Connection) -> list[Build]:
+    """Return what is wanted or being built, oldest first."""
+    query = select(generations).where(generations.c.state.in_([str(state) for state in OPEN])).order_by(generations.c.no)
+    return [_build(row) for row in conn.execute(query)]
+
+
+def _build(row: Any) -> Build:
+    short = Generation(row.no, row.index_kind, row.embed_model, row.dim, row.tokenizer_version, row.state, bool(row.holes))
+    return Build(
+        short, row.phase, row.note, row.done, row.total, row.space_no, row.memory_id, row.report or {}, row.created_at, row.switched_at
+    )
+
+
+def begin(conn: Connection, number: int, spec: Spec) -> Build:
+    """Begin, or go on with, a wanted generation: from here on each change reaches it too. Counts what there is to do.
+
+    One that was given up, or serves already, is returned as it is. Raises NotFound.
+    """
+    _lock(conn)
+    build = build_of(conn, number)
+    if build.generation.state == State.WANTED:
+        _set(conn, number, state=str(State.BUILDING), phase="fill", embed_model=spec.model, dim=spec.dim, tokenizer_version=spec.tokenizer)
+    if build.generation.state in OPEN:
+        _set(conn, number, total=live_memories(conn))
+    return build_of(conn, number)
+
+
+def live_memories(conn: Connection) -> int:
+    """How many memories an index of everything holds."""
+    return int(conn.execute(select(func.count()).select_from(memories).where(_LIVE_MEMORIES)).scalar_one())
+
+
+def progress(conn: Connection, number: int, *, space_no: int, memory_id: str, added: int) -> None:
+    """Note that everything up to this memory of this space is in the new generation."""
+    _set(conn, number, space_no=space_no, memory_id=memory_id, done=generations.c.done + added, phase="fill")
+
+
+def restart(conn: Connection, number: int) -> None:
+    """Fill a building generation from the beginning: what is there is written again."""
+    _set(conn, number, space_no=0, memory_id="", done=0, phase="fill", note="", total=live_memories(conn))
+
+
+def note(conn: Connection, number: int, phase: str, text: str = "") -> None:
+    """Say what happens to a generation, or what it waits for."""
+    _set(conn, number, phase=phase, note=text[:1000])
+
+
+def switch(conn: Connection, number: int, report: Mapping[str, Any], now: datetime) -> bool:
+    """Let a built generation serve; the one before drains. True also where it serves already; False where it was given up."""
+    _lock(conn)
+    state = build_of(conn, number).generation.state
+    if state in (State.LIVE, State.DRAINING, State.OLD):
+        return True
+    if state != State.BUILDING:
+        return False
+    conn.execute(update(generations).where(_IS_LIVE).values(state=str(State.DRAINING)))
+    _set(conn, number, state=str(State.LIVE), phase="drain", note="", report=dict(report), switched_at=now)
+    return True
+
+
+def settle(conn: Connection, number: int) -> None:
+    """After a switch was noticed everywhere: what served before gets no changes any more, and is kept until told."""
+    _lock(conn)
+    conn.execute(
+        update(generations).where(generations.c.state == str(State.DRAINING), generations.c.no < number).values(state=str(State.OLD))
+    )
+    _set(conn, number, phase="done")
+
+
+def abandon(conn: Connection, number: int, why: str) -> bool:
+    """Give a build up; False where there is none to give up."""
+    _lock(conn)
+    if build_of(conn, number).generation.state not in OPEN:
+        return False
+    _set(conn, number, state=str(State.ABANDONED), phase="abandoned", note=why[:1000])
+    return True
+
+
+def droppable(conn: Connection) -> list[Generation]:
+    """What serves no longer, and was not removed yet."""
+    return [generation for generation in kept(conn) if generation.state in (State.OLD, State.ABANDONED)]
+
+
+def set_dropped(conn: Connection, number: int) -> None:
+    """Its index was removed. The number is never given again."""
+    _set(conn, number, state=str(State.DROPPED))
+
+
+def set_holes(conn: Connection, number: int) -> None:
+    """Note that something was written without the vectors that belong there: it must be built anew before it counts as whole."""
+    _set(conn, number, holes=True)
+
+
+def models_in_use(conn: Connection) -> set[str]:
+    """Embedding models of all generations that are kept."""
+    return {generation.model for generation in kept(conn)} | {build.generation.model for build in open_builds(conn)}
 
 
 def mark_all_dirty(conn: Connection, now: datetime) -> None:
     """Mark every live memory, so that the dispatcher writes it into the index anew."""
     by_space: dict[int, list[str]] = {}
-    for row in conn.execute(select(memories.c.space_no, memories.c.id).where(memories.c.status.in_([str(s) for s in LIVE]))):
+    for row in conn.execute(select(memories.c.space_no, memories.c.id).where(_LIVE_MEMORIES)):
         by_space.setdefault(row.space_no, []).append(row.id)
     for space_no, ids in sorted(by_space.items()):
         outbox.mark_dirty(conn, space_no, ids, spaces.bump(conn, space_no), now)

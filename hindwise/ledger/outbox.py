@@ -71,6 +71,22 @@ def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *,
     return Lease(row.no, row.name, row.tenant_id, row.epoch, row.ledger_no)
 
 
+_ANY_NAMED = select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no).where(
+    spaces.c.no == bindparam("space"),
+    or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < bindparam("now"), spaces.c.leased_by == bindparam("holder")),
+)
+
+
+def lease_named(conn: Connection, holder: str, now: datetime, seconds: float, space_no: int) -> Lease | None:
+    """Lease a space, dirty or not; None while somebody else has it. Renews an own lease."""
+    query = _ANY_NAMED.with_for_update(skip_locked=True) if skip_locked(conn) else _ANY_NAMED
+    row = conn.execute(query, {"space": space_no, "now": now, "holder": holder}).first()
+    if row is None:
+        return None
+    conn.execute(_LEASE, {"space": row.no, "holder": holder, "until": now + timedelta(seconds=seconds)})
+    return Lease(row.no, row.name, row.tenant_id, row.epoch, row.ledger_no)
+
+
 def release_space(conn: Connection, lease: Lease, holder: str) -> None:
     """Give a space back."""
     conn.execute(_RELEASE, {"space": lease.space_no, "holder": holder})

@@ -341,7 +341,16 @@ generations = Table(
     Column("dim", Integer, nullable=False),
     Column("tokenizer_version", Integer, nullable=False),
     Column("state", String(16), nullable=False),
+    Column("holes", Boolean, nullable=False, server_default=text("false")),
+    Column("phase", String(24), nullable=False, server_default=""),
+    Column("note", String(1000), nullable=False, server_default=""),
+    Column("done", BigInteger, nullable=False, server_default="0"),
+    Column("total", BigInteger, nullable=False, server_default="0"),
+    Column("space_no", BigInteger, nullable=False, server_default="0"),
+    Column("memory_id", String(36), nullable=False, server_default=""),
+    Column("report", JSON),
     Column("created_at", Utc, nullable=False),
+    Column("switched_at", Utc),
 )
 
 erasures = Table(

@@ -47,6 +47,11 @@ class Survey:
     numbers: Mapping[str, int]
     unapplied: tuple[str, ...]
 
+    @property
+    def behind(self) -> bool:
+        """Whether the index lacks more than a recall reads past it, as while a lost one is filled again: then the ledger answers alone."""
+        return len(self.unapplied) >= MAX_UNAPPLIED
+
 
 class Raw(NamedTuple):
     """A row of `memories` as the driver gives it: times in microseconds, words as JSON. Most are judged by a few columns and not told."""

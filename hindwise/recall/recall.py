@@ -19,6 +19,7 @@ from hindwise.embed.base import Vector
 from hindwise.engine import Engine
 from hindwise.errors import DimensionMismatch, IndexUnavailable, ModelRefused, ModelUnavailable
 from hindwise.index.base import Candidate, Filters, InProcessIndex
+from hindwise.index.live import LiveIndex
 from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings
 from hindwise.ledger.prepared import look_again
@@ -96,6 +97,7 @@ class Recaller:
         self._engine = engine
         self._yardstick = Yardstick(engine.embedder)
         self._index_here = engine.index if isinstance(engine.index, InProcessIndex) else None
+        self._live = engine.index if isinstance(engine.index, LiveIndex) else None
         self.log = RecallLog(engine.ledger)
 
     async def start(self) -> None:
@@ -145,6 +147,8 @@ class Recaller:
         survey_ms = _ms(at)
         if self._index_here is None:
             return survey, survey_ms
+        if survey.behind:
+            return self._tell(conn, asked, _Finds(survey, {}, True, survey_ms, 0.0))
         at = perf_counter()
         ask = partial(self._index_here.candidates_here, k=CANDIDATES)
         try:
@@ -161,6 +165,9 @@ class Recaller:
         embedder = self._engine.embedder
         if not embedder.dim:
             return None, False, 0.0
+        if self._live is not None and self._live.words_only:
+            # Another embedder is being moved to: no vector of this one can be compared until the new index serves.
+            return None, True, 0.0
         try:
             async with asyncio.timeout(_EMBED_LIMIT_S):
                 vector = await embedder.query(question.text)
@@ -180,6 +187,8 @@ class Recaller:
 
     async def _find(self, asked: _Asked, survey: Survey, survey_ms: float) -> _Finds:
         """Ask the index about each space that exists, side by side."""
+        if survey.behind:
+            return _Finds(survey, {}, True, survey_ms, 0.0)
         at = perf_counter()
         calls = [
             self._engine.index.candidates(

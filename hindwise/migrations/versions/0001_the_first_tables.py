@@ -95,7 +95,16 @@ def upgrade() -> None:
         sa.Column("dim", sa.Integer(), nullable=False),
         sa.Column("tokenizer_version", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(length=16), nullable=False),
+        sa.Column("holes", sa.Boolean(), server_default=sa.text("false"), nullable=False),
+        sa.Column("phase", sa.String(length=24), server_default="", nullable=False),
+        sa.Column("note", sa.String(length=1000), server_default="", nullable=False),
+        sa.Column("done", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("total", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("space_no", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("memory_id", sa.String(length=36), server_default="", nullable=False),
+        sa.Column("report", sa.JSON(), nullable=True),
         sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.Column("switched_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("no"),
     )
     op.create_table(
