@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import Response
 
-from api import auth
+from api import auth, kept_answers
 from api.errors import UnsupportedMedia
 from api.reading import parse_json, read_body
 from api.services import Services, services_of
@@ -25,6 +25,7 @@ _MAX_IDEMPOTENCY_KEY = 255
 _LARGE_BODY = 256 * 1024
 """From here on parsing would hold the loop for more than a few milliseconds."""
 _KEPT_HEADERS = ("location", "retry-after")
+_ERASURES = "/v1/erasures"
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -82,20 +83,22 @@ async def _once(
     if len(key) > _MAX_IDEMPOTENCY_KEY or not key.isprintable():
         raise InvalidInput(f"Idempotency-Key: at most {_MAX_IDEMPOTENCY_KEY} printable characters")
     path = request.url.path[:500]
-    asked = digest([request.url.path, request.url.query, hashlib.sha256(body).hexdigest()])
-    ledger, tenant = services.engine.ledger, caller.tenant_id
+    digested = digest([request.url.path, request.url.query, hashlib.sha256(body).hexdigest()])
+    engine, tenant = services.engine, caller.tenant_id
+    # Of an erasure the receipt is kept, not the user: who asks again under the same key is shown the same one.
+    user = None if path == _ERASURES else kept_answers.user_in(getattr(request, "_json", None))
+    this = kept_answers.Kept(key, path, digested, user)
     lock = f"{tenant}\n{key}"
     await services.locks.acquire(lock)
     try:
-        kept = await ledger.read(lambda conn: idempotency.find(conn, tenant, key, path, asked))
+        kept, asked = await engine.ledger.read(lambda conn: kept_answers.begin(conn, engine, tenant, this))
         if kept is not None and kept.response is not None:
             return _replay(kept)
         response = await inner(request)
         if kept is None and response.status_code < 400:
             # Of reads only the key is kept: their answers hold words that an erasure must not have to look for here.
-            answer = _portable(response) if keep_answer else None
-            now = services.engine.clock.now()
-            await ledger.write(lambda conn: idempotency.keep(conn, tenant, key, path, asked, response.status_code, answer, now))
+            answer, named = _portable(response) if keep_answer else None, kept_answers.named_in(request, response)
+            await engine.ledger.write(lambda conn: kept_answers.keep(conn, engine, caller, asked, named, response.status_code, answer))
         return response
     finally:
         services.locks.release(lock)

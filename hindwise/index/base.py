@@ -89,6 +89,15 @@ class Index(Protocol):
 
 
 @runtime_checkable
+class LoggedIndex(Protocol):
+    """What an index offers besides when it keeps a log beside its file, where deleted bytes stay for a while."""
+
+    async def empty_log(self) -> bool:
+        """Cut the log, so that it keeps nothing that was deleted; False where a reader at work prevents it: ask again."""
+        ...
+
+
+@runtime_checkable
 class InProcessIndex(Protocol):
     """What an index offers besides when it lies in memory: a question that is answered on the caller's own thread."""
 

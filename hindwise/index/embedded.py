@@ -127,6 +127,10 @@ class EmbeddedIndex:
         """Remove all of one space, and of no other; the file keeps no bytes of it."""
         await self._write(lambda connection: self._drop(connection, space))
 
+    async def empty_log(self) -> bool:
+        """Move the write-ahead log into the file and cut it; see `LoggedIndex.empty_log`."""
+        return await self._write(_empty_log)
+
     async def ids(self, space: str) -> set[str]:
         """All ids of a space."""
 
@@ -278,10 +282,10 @@ def _delete(connection: sqlite3.Connection, space: str, memory_ids: list[str]) -
     _transaction(connection, work)
 
 
-def _empty_log(connection: sqlite3.Connection) -> None:
-    """Move the write-ahead log into the file and cut it, so that it keeps no deleted bytes; a reader at work leaves that to the next."""
+def _empty_log(connection: sqlite3.Connection) -> bool:
+    """Move the write-ahead log into the file and cut it, so that it keeps no deleted bytes. False where a reader at work prevents it."""
     connection.execute("PRAGMA busy_timeout=200")
     try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
     finally:
         connection.execute(f"PRAGMA busy_timeout={int(schema.BUSY_TIMEOUT_S * 1000)}")

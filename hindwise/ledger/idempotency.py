@@ -30,8 +30,19 @@ def find(conn: Connection, tenant_id: str, key: str, path: str, body_digest: str
     return Kept(row.status_code, row.response)
 
 
-def keep(conn: Connection, tenant_id: str, key: str, path: str, body_digest: str, status_code: int, response: Any, now: datetime) -> None:
-    """Keep an answer; the first one stays."""
+def keep(
+    conn: Connection,
+    tenant_id: str,
+    key: str,
+    path: str,
+    body_digest: str,
+    status_code: int,
+    response: Any,
+    now: datetime,
+    *,
+    owner: str = "",
+) -> None:
+    """Keep an answer; the first one stays. owner: the user whose things it may tell of, so that an erasure takes it along."""
     row = {
         "tenant_id": tenant_id,
         "key": key,
@@ -39,6 +50,7 @@ def keep(conn: Connection, tenant_id: str, key: str, path: str, body_digest: str
         "body_digest": body_digest,
         "status_code": status_code,
         "response": response,
+        "owner": owner,
         "created_at": now,
     }
     insert_new(conn, idempotency_keys, [row])

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, bindparam, or_, select, update
 
-from hindwise.errors import SpaceErased
+from hindwise.errors import LedgerUnavailable, SpaceErased
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import spaces
 
@@ -27,6 +28,8 @@ _FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, s
     spaces.c.tenant_id == bindparam("tenant"), spaces.c.name.in_(bindparam("names", expanding=True))
 )
 _LOCK = _FIND.order_by(spaces.c.no).with_for_update()
+_HOLD = _FIND.order_by(spaces.c.no).with_for_update(read=True, key_share=True)
+_LOCK_TRIES = 5
 _EPOCH = select(spaces.c.epoch).where(spaces.c.no == bindparam("space")).with_for_update()
 _BUMP = update(spaces).where(spaces.c.no == bindparam("space")).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
 _INDEXED = (
@@ -49,12 +52,33 @@ def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping
 
     epochs: what the work began with, by space name. Raises SpaceErased when one differs: the work is dropped.
     """
-    ensure(conn, tenant_id, names)
-    rows = {row.name: SpaceRow(*row) for row in conn.execute(_LOCK, {"tenant": tenant_id, "names": list(names)})}
+    rows = _locked(conn, tenant_id, names)
     for name, epoch in (epochs or {}).items():
         if name in rows and rows[name].epoch != epoch:
             raise SpaceErased(_DROPPED)
     return rows
+
+
+def _locked(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
+    for _ in range(_LOCK_TRIES):
+        ensure(conn, tenant_id, names)
+        rows = {row.name: SpaceRow(*row) for row in conn.execute(_LOCK, {"tenant": tenant_id, "names": list(names)})}
+        if len(rows) == len(set(names)):
+            return rows
+        # An erasure took a row away while its lock was waited for: what comes now begins the space anew.
+    raise LedgerUnavailable("a space was erased again and again while it was waited for", retry_after_s=1)
+
+
+def hold(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, int]:
+    """Keep the rows that exist from being erased until the transaction ends, and return their numbers by name; nobody else waits for it."""
+    return {row.name: int(row.no) for row in conn.execute(_HOLD, {"tenant": tenant_id, "names": sorted(names)})} if names else {}
+
+
+def lease(conn: Connection, space_no: int, holder: str, now: datetime, seconds: float) -> bool:
+    """Take or renew the lease of a space's index, dirty or not; False while another holder has it, or where there is no such space."""
+    free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < now, spaces.c.leased_by == holder)
+    taken = update(spaces).where(spaces.c.no == space_no, free).values(leased_by=holder, leased_until=now + timedelta(seconds=seconds))
+    return bool(conn.execute(taken).rowcount)
 
 
 def check_epoch(conn: Connection, space_no: int, epoch: int) -> None:

@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 from alembic import context
 
-from hindwise.ledger.schema import Utc, metadata
+from hindwise.ledger.schema import metadata
+from hindwise.ledger.times import Utc
 
 
 def _render(kind: str, value: Any, _context: Any) -> str | Literal[False]:

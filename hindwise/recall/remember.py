@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine
 from hindwise.errors import IndexUnavailable, InvalidInput, ModelRefused, ModelUnavailable
+from hindwise.index.copies import copies, empty_logs
 from hindwise.index.document import Document, document_of
 from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings, memory_erasure, spaces
@@ -96,6 +97,7 @@ async def forget(engine: Engine, tenant_id: str, memory_id: str) -> str:
     try:
         async with asyncio.timeout(_INDEX_LIMIT_S):
             await engine.index.delete(index_space(tenant_id, space), [memory_id])
+            await empty_logs(await copies(engine.ledger, engine.index))
     except (TimeoutError, IndexUnavailable) as error:
         _logger.warning("index_forgets_later", cause=type(error).__name__)
     return space

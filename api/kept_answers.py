@@ -1,0 +1,87 @@
+"""Whose answer is kept under an Idempotency-Key: an erasure of that user takes it along; one that overtook the request lets none be kept.
+
+The user stands in the body, or is who owns what path, query and answer name.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hindwise.engine import Engine
+from hindwise.ledger import erasures, idempotency, owners, spaces
+from hindwise.ledger.keys import KeyRow
+from hindwise.model.space import user_space
+
+_NAMED_OTHERWISE = {"id": "memory_id"}
+"""Both memory doors call what they wrote `id`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A request under a key. `user`: as `user_in` says; `wiped`: how often that one had been erased when it began."""
+
+    key: str
+    path: str
+    asked: str
+    user: str | None = None
+    wiped: int = 0
+
+
+def begin(conn: Connection, engine: Engine, tenant_id: str, request: Kept) -> tuple[idempotency.Kept | None, Kept]:
+    """Return the answer of a first request with the key, and this one with what is known of its user at the beginning.
+
+    Raises IdempotencyMismatch.
+    """
+    found = idempotency.find(conn, tenant_id, request.key, request.path, request.asked)
+    return found, replace(request, wiped=_wiped(conn, engine, tenant_id, request.user))
+
+
+def _wiped(conn: Connection, engine: Engine, tenant_id: str, user: str | None) -> int:
+    return erasures.wiped(conn, tenant_id, erasures.hash_of(engine.secret, tenant_id, user)) if user else 0
+
+
+def user_in(body: Any) -> str | None:
+    """The user that a body names, "" where it names an agent alone, None where it names neither."""
+    named = body if isinstance(body, dict) else {}
+    user = named.get("user_id")
+    return user if isinstance(user, str) else "" if isinstance(named.get("agent_id"), str) else None
+
+
+def named_in(request: Request, answer: Response) -> dict[str, str]:
+    """What a request and its answer name: ids of sessions, episodes and so on."""
+    try:
+        told = json.loads(bytes(answer.body))
+    except ValueError:
+        told = None
+    parts: tuple[Mapping[str, Any], ...] = (request.path_params, request.query_params, told if isinstance(told, dict) else {})
+    named = {_NAMED_OTHERWISE.get(name, name): value for part in parts for name, value in part.items() if isinstance(value, str)}
+    return {name: named[name] for name in owners.NAMES if named.get(name)}
+
+
+def keep(
+    conn: Connection,
+    engine: Engine,
+    caller: KeyRow,
+    request: Kept,
+    named: Mapping[str, str],
+    status_code: int,
+    answer: dict[str, Any] | None,
+) -> None:
+    """Keep an answer for its user; none where the user, or what it tells of, was erased since the request began."""
+    tenant, user = caller.tenant_id, request.user
+    if user is None:
+        user = owners.owner_of(conn, tenant, named) if named else ""
+    if user:
+        spaces.hold(conn, tenant, [user_space(user)])
+    overtaken = (
+        _wiped(conn, engine, tenant, user) != request.wiped if request.user else named and owners.owner_of(conn, tenant, named) is None
+    )
+    if user is None or (user and overtaken):
+        return
+    now = engine.clock.now()
+    idempotency.keep(conn, tenant, request.key, request.path, request.asked, status_code, answer, now, owner=user)

@@ -1,0 +1,22 @@
+"""Every index that may hold something of a memory: what is erased must be gone from all of them, and from their logs."""
+
+from collections.abc import Mapping
+
+from hindwise.index.base import Index, LoggedIndex
+from hindwise.ledger.engine import Ledger
+
+
+async def copies(ledger: Ledger, index: Index) -> Mapping[str, Index]:
+    """Return them by the name that a receipt gives them. Raises IndexUnavailable where one cannot be opened, LedgerUnavailable."""
+    return {"index": index}
+
+
+async def empty_logs(found: Mapping[str, Index]) -> str:
+    """Cut the logs that indexes keep beside their files; return the name of one that a reader at work prevented, "" for none.
+
+    Raises IndexUnavailable.
+    """
+    for name, index in found.items():
+        if isinstance(index, LoggedIndex) and not await index.empty_log():
+            return name
+    return ""

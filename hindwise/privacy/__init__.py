@@ -1,0 +1,1 @@
+"""What people may ask of their own memory: erasure, with a receipt."""
