@@ -13,7 +13,10 @@ Vector = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class IndexItem:
-    """What an index keeps of a memory. `tokens`: our own, repeated by frequency; `vector`: None where the embedder is `none`."""
+    """What an index keeps of a memory. `tokens`: our own, repeated by frequency; `vector`: None where the embedder is `none`.
+
+    `conclusion` and `retrospective` (JSON) are for people who look into a server; nothing is searched in them.
+    """
 
     memory_id: str
     space: str
@@ -21,6 +24,8 @@ class IndexItem:
     tokens: tuple[str, ...]
     vector: Vector | None
     recorded_at_ms: int
+    conclusion: str = ""
+    retrospective: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +110,16 @@ class InProcessIndex(Protocol):
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
     ) -> list[Candidate]:
         """As `Index.candidates`, within a fraction of a second. Raises IndexUnavailable where it would take longer: ask the other one."""
+        ...
+
+
+@runtime_checkable
+class RestingIndex(Protocol):
+    """What an index offers besides when a space that nobody uses costs memory on its server."""
+
+    async def rest(self, spaces: Sequence[str]) -> int:
+        """Put spaces to rest; return how many were awake. They keep what they hold.
+
+        The next question there raises IndexUnavailable and wakes the space; a write wakes it and goes on. Raises IndexUnavailable.
+        """
         ...
