@@ -22,6 +22,7 @@ __all__ = [
     "changes_state",
     "error_of",
     "holds_brief",
+    "is_empty_result",
     "is_thought",
     "language_of_episode",
     "steps_of",
@@ -37,6 +38,11 @@ _ERROR_START = re.compile(
     r"|无权限|拒绝)"
 )
 _NOT_ERROR = re.compile(r"(?i)\s*(?:errors?|failures?|failed|异常|错误|失败)\s*[:=：]?\s*(?:0|none|null|无|没有)\b|\s*无(?:异常|错误)")
+_EXIT = re.compile(
+    r"(?i)\s{0,8}(?:exit[ _-]?(?:code|status)|退出码)\s{0,3}[:：=]?\s{0,3}(?P<code>\d{1,3})\b[^\n:]{0,40}\n?"
+    r"(?:\s{0,8}(?:code output|output|stdout|stderr|输出)\s{0,3}[:：])?"
+)
+"""How a terminal reports: the exit code first, then the output."""
 _ERROR_KEYS = ("error", "errors", "error_message", "errorMessage", "exception", "错误", "错误信息")
 
 _READING = re.compile(
@@ -91,9 +97,17 @@ def error_of(text: str) -> str:
             return _error_in_json(json.loads(text))
         except (ValueError, RecursionError):  # no JSON, or nested deeper than any answer that a tool means
             return ""
+    if ended := _EXIT.match(text):
+        return _clean_error(text[ended.end() :] or text) if ended["code"] != "0" else ""
     if not _ERROR_START.match(text) or _NOT_ERROR.match(text):
         return ""
     return _clean_error(text)
+
+
+def is_empty_result(text: str) -> bool:
+    """True for a program's end without any output: it did nothing that can be seen."""
+    ended = _EXIT.match(text)
+    return ended is not None and not text[ended.end() :].strip()
 
 
 def _error_in_json(value: Any) -> str:
@@ -115,9 +129,17 @@ def _clean_error(text: str) -> str:
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     if not lines:
         return ""
-    line = lines[-1] if lines[0].lower().startswith("traceback") else lines[0]
+    line = _raised(lines) if lines[0].lower().startswith("traceback") else lines[0]
     line = re.sub(r"(?i)^(?:\W{0,3}(?:error|错误|失败|exception|报错)\s*[:：]\s*)+", "", line).strip()
     return (line or lines[0])[:300]
+
+
+def _raised(lines: list[str]) -> str:
+    """The line of a traceback that names what was raised; what a program printed after it says nothing of the error."""
+    return next((line for line in lines[1:] if _RAISED.match(line)), lines[-1])
+
+
+_RAISED = re.compile(r"(?:[A-Za-z_]\w{0,40}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Warning)\b")
 
 
 @dataclass(slots=True)

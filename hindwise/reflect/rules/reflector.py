@@ -16,6 +16,7 @@ from hindwise.reflect.base import Known
 from hindwise.reflect.gate import keep, worth_reflecting
 from hindwise.reflect.rules.calls import dead_ends, loops, never_overcome, recoveries, strategy
 from hindwise.reflect.rules.contrast import contrast
+from hindwise.reflect.rules.failing import failing_step
 from hindwise.reflect.rules.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
 from hindwise.reflect.rules.outcome import cause_not_visible, corrections, hand_over, lessons_of_note, own_words
 from hindwise.reflect.rules.statements import draft_of, sentences_of, statements_of
@@ -157,7 +158,12 @@ def _event_evidence(run: Read) -> tuple[Evidence, ...]:
 
 def _failures(run: Read, note: str, hidden: bool) -> str:
     told = dict.fromkeys(f"{s.name}: {truncate(one_line(s.error), 160)}" for s in run.steps if s.error)
-    parts = [*list(told)[:4], *([run.say(f"verdict: {note}", f"判定：{note}")] if note and run.failed else [])]
+    failing = failing_step(run)
+    parts = [
+        *([failing.told(run)] if failing else []),
+        *list(told)[:4],
+        *([run.say(f"verdict: {note}", f"判定：{note}")] if note and run.failed else []),
+    ]
     if hidden:
         parts.append(run.say("The cause of the failure is not visible in the transcript.", "对话中看不出失败的原因。"))
     return truncate(run.say("; ", "；").join(parts), 800)
