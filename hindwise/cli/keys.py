@@ -35,7 +35,7 @@ def _in_ledger(settings: "Settings", work: Callable[["Connection"], T], *, write
     from hindwise.ledger.migrate import migrate
 
     async def once() -> T:
-        ledger = Ledger(settings.ledger_url())
+        ledger = Ledger.of(settings)
         try:
             await migrate(ledger)
             return await (ledger.write(work) if write else ledger.read(work))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, inspect, select
 
-from hindwise.ledger import outbox
+from hindwise.ledger import generations, outbox
 from hindwise.ledger import reflections as reflection_rows
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.schema import memories, reflections, sessions
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 def exists(settings: "Settings") -> bool:
     """Whether there is a ledger to read: asking SQLite for one would make an empty file."""
-    return bool(settings.database_url) or (settings.data / "ledger.db").exists()
+    return bool(settings.database_url.get_secret_value()) or (settings.data / "ledger.db").exists()
 
 
 async def counts(settings: "Settings") -> dict[str, Any]:
     """Return sessions, reflections and memories by state, the outbox and what is parked; {} without a ledger."""
     if not exists(settings):
         return {}
-    ledger = Ledger(settings.ledger_url())
+    ledger = Ledger.of(settings)
     try:
         return await ledger.read(lambda conn: _counts(conn, settings.tenant))
     finally:
@@ -60,7 +60,29 @@ async def revisions(settings: "Settings") -> tuple[str | None, str | None]:
     def look(conn: Connection) -> tuple[str | None, str | None]:
         return ScriptDirectory.from_config(config(conn)).get_current_head(), MigrationContext.configure(conn).get_current_revision()
 
-    ledger = Ledger(settings.ledger_url())
+    ledger = Ledger.of(settings)
+    try:
+        return await ledger.read(look)
+    finally:
+        await ledger.close()
+
+
+async def index_state(settings: "Settings") -> tuple[str, str]:
+    """Return which kind of index serves ("" = none yet), and in words what is being built or waits for a person ("" = nothing)."""
+
+    def look(conn: Connection) -> tuple[str, str]:
+        if not inspect(conn).has_table(memories.name):
+            return "", ""
+        live, builds = generations.live_of(generations.kept(conn)), generations.open_builds(conn)
+        told = ""
+        if builds:
+            one, build = builds[0].generation, builds[0]
+            told = f"generation {one.no} ({one.kind}) is being built, {build.done} of {build.total} memories: hindwise reindex --status"
+            if build.phase == "needs_attention":
+                told = f"generation {one.no} ({one.kind}) waits for you: {build.note}"
+        return (live.kind if live else ""), told
+
+    ledger = Ledger.of(settings)
     try:
         return await ledger.read(look)
     finally:

@@ -7,16 +7,21 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from hindwise.errors import InvalidInput, LedgerUnavailable
+
+if TYPE_CHECKING:
+    from hindwise.settings import Settings
 
 T = TypeVar("T")
 
@@ -31,15 +36,40 @@ _PRAGMAS = (
     f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}",
     "PRAGMA cache_size=-16000",
 )
-_SERIALIZATION_STATES = frozenset({"40001", "40P01"})
+_BLIP_STATES = frozenset({"40001", "40P01", "23505"})
+"""Serialization failure, deadlock, and a key that another transaction wrote first: on the second try it is found."""
+_AWAY_CLASSES = frozenset({"08", "53", "57", "58"})
+"""Connection, resources, an operator's hand, the server's own system."""
+_READ_ONLY = "25006"
+"""What a standby says to a writer, also after a fail-over until it is promoted."""
+_MIGRATION_LOCK = 7_240_119
+_FORMS = "use sqlite:///… or postgresql+psycopg://user:password@host:port/database (in a password, write @ as %40 and / as %2F)"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one process may take of a database server, and how long it waits for it. SQLite needs none of it."""
+
+    pool_size: int = 12
+    connect_timeout_s: float = 5.0
+    lock_timeout_s: float = 10.0
+    statement_timeout_s: float = 20.0
 
 
 def _is_blip(error: BaseException) -> bool:
-    """True for what a second try within the same attempt can cure: a lock, a lost connection, a serialization failure."""
+    """True for what a second try within the same attempt can cure: a lock, a lost connection, another who was first."""
     if not isinstance(error, DBAPIError):
         return False
     state = getattr(error.orig, "sqlstate", None)
-    return error.connection_invalidated or state in _SERIALIZATION_STATES or "database is locked" in str(error.orig)
+    return error.connection_invalidated or state in _BLIP_STATES or "database is locked" in str(error.orig)
+
+
+def _is_away(error: Exception) -> bool:
+    """Whether the database, not the work, is the reason."""
+    if isinstance(error, OperationalError | PoolTimeout):
+        return True
+    state = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
+    return bool(getattr(error, "connection_invalidated", False)) or state[:2] in _AWAY_CLASSES or state == _READ_ONLY
 
 
 _AGAIN = Retrying(
@@ -56,20 +86,94 @@ def _is_damage(error: Exception) -> bool:
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def make_engine(url: str) -> Engine:
-    """Return the SQLAlchemy engine for `url` (sqlite:///path or postgresql+psycopg://…). Raises InvalidInput for others."""
+_WHY = (
+    ("refused", "nothing listens there"),
+    ("resolve", "its host is not known"),
+    ("authentication failed", "it knows another user or password"),
+    ("does not exist", "it has no such database or user"),
+    ("starting up", "it is starting"),
+    ("shutting down", "it is shutting down"),
+    ("too many", "it has no connection left"),
+    ("remaining connection slots", "it has no connection left"),
+    ("imeout", "it took too long"),
+)
+"""A part of what a driver says, and our words for it: its own may quote the URL or a row."""
+
+
+def _why(error: Exception) -> str:
+    original = getattr(error, "orig", None) or error
+    told = str(original)
+    return next((words for part, words in _WHY if part in told), type(original).__name__)
+
+
+def make_engine(url: str, limits: Limits = Limits()) -> Engine:
+    """Return the SQLAlchemy engine for `url` (sqlite:///path or postgresql+psycopg://…). Raises InvalidInput for others.
+
+    Nobody is asked yet. No message repeats the URL: it may hold a password.
+    """
     try:
         parsed = make_url(url)
-    except ArgumentError as error:  # not chained into the message: the URL may hold a password
-        raise InvalidInput("HINDWISE_DATABASE_URL is no URL of a database: use sqlite:///… or postgresql+psycopg://…") from error
-    if parsed.get_backend_name() == "sqlite":
-        engine = create_engine(parsed, pool_size=8, max_overflow=4, pool_timeout=10, connect_args={"check_same_thread": False})
+    except (ArgumentError, ValueError):
+        raise InvalidInput(f"HINDWISE_DATABASE_URL is no URL of a database: {_FORMS}") from None
+    backend = parsed.get_backend_name()
+    if backend == "sqlite":
+        engine = create_engine(
+            parsed, pool_size=8, max_overflow=4, pool_timeout=10, hide_parameters=True, connect_args={"check_same_thread": False}
+        )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
-    if parsed.get_backend_name() == "postgresql":
-        return create_engine(parsed, pool_size=8, max_overflow=4, pool_timeout=5, pool_pre_ping=True, isolation_level="READ COMMITTED")
-    raise InvalidInput(f"database {parsed.get_backend_name()!r} is not supported: use sqlite:///… or postgresql+psycopg://…")
+    if backend in {"postgresql", "postgres"}:
+        return _postgres_engine(parsed.set(drivername="postgresql+psycopg"), limits)
+    raise InvalidInput(f"this kind of database is not supported: {_FORMS}")
+
+
+def _postgres_engine(url: URL, limits: Limits) -> Engine:
+    if "@" in (url.host or "") + (url.database or ""):
+        raise InvalidInput(f"HINDWISE_DATABASE_URL is not understood: {_FORMS}")
+    given = {
+        "connect_timeout": max(2, round(limits.connect_timeout_s)),  # libpq counts whole seconds, and takes 1 for 2
+        "application_name": "hindwise",
+        # A machine that is gone without a word is noticed: by silence, and by what it does not acknowledge.
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "tcp_user_timeout": round((limits.statement_timeout_s + 5) * 1000),
+    }
+    try:
+        engine = create_engine(
+            url,
+            # As many connections as threads, so that no thread waits for one.
+            pool_size=limits.pool_size,
+            max_overflow=0,
+            pool_timeout=limits.connect_timeout_s,
+            pool_pre_ping=True,
+            isolation_level="READ COMMITTED",
+            hide_parameters=True,  # an error message must not quote turns
+            connect_args={name: value for name, value in given.items() if name not in url.query},
+        )
+    except ImportError as error:
+        raise InvalidInput("the ledger on Postgres needs psycopg: pip install 'hindwise[postgres]'") from error
+
+    def prepare(connection: Any, _record: Any) -> None:
+        # Not as start-up options: a pooler between us and the server refuses those.
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT set_config('lock_timeout', %s, false), set_config('statement_timeout', %s, false),"
+                " set_config('idle_in_transaction_session_timeout', %s, false)",
+                [f"{round(seconds * 1000)}ms" for seconds in (limits.lock_timeout_s, limits.statement_timeout_s, _WAIT_LIMIT_S)],
+            )
+        connection.commit()
+
+    event.listen(engine, "connect", prepare)
+    return engine
+
+
+def alone_in_migrating(conn: Connection) -> None:
+    """Let one process at a time change the tables, until its transaction ends. On SQLite a write transaction is alone anyway."""
+    if conn.dialect.name == "postgresql":
+        conn.execute(text("SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)"))
+        conn.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
@@ -89,11 +193,14 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def insert_new(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *, returning: Sequence[Any] = ()) -> Any:
-    """Insert rows, passing over those that break a unique key; returns the cursor result."""
+    """Insert rows, passing over those that break a unique key; returns the cursor result.
+
+    `rowcount` tells how many are new.
+    """
     statement = _insert_new(table, conn.dialect.name)
     if returning:
         return conn.execute(statement.values(list(rows)).returning(*returning))
-    return conn.execute(statement, list(rows))
+    return conn.execute(statement, rows[0] if len(rows) == 1 else list(rows))
 
 
 def upsert(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *, keys: Sequence[str]) -> None:
@@ -105,7 +212,8 @@ def upsert(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *, ke
 # Built once for each table: building takes longer than running.
 @cache
 def _insert_new(table: Table, dialect: str) -> Any:
-    return _maker(dialect)(table).on_conflict_do_nothing()
+    # Without the option Postgres' cursor is closed before anybody could ask it how many rows were new.
+    return _maker(dialect)(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
 
 
 @cache
@@ -119,46 +227,60 @@ def _maker(dialect: str) -> Callable[[Table], Any]:
     return sqlite.insert if dialect == "sqlite" else postgresql.insert
 
 
-def skip_locked(conn: Connection) -> bool:
-    """Whether rows can be leased by SELECT … FOR UPDATE SKIP LOCKED here; on SQLite the write lock already excludes others."""
-    return conn.dialect.name == "postgresql"
+def sqlite_driver(conn: Connection) -> Any:
+    """The sqlite3 connection behind `conn`, for statements that pass SQLAlchemy by; None on another database."""
+    return conn.connection.driver_connection if conn.dialect.name == "sqlite" else None
 
 
 class Ledger:
     """The database, asked in whole units of work: `await ledger.write(lambda conn: …)`."""
 
-    def __init__(self, url: str) -> None:
-        self.engine = make_engine(url)
+    def __init__(self, url: str, limits: Limits = Limits()) -> None:
+        self.engine = make_engine(url, limits)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._writers = self.engine.execution_options(write=True)
-        self._read_pool = ThreadPoolExecutor(max_workers=6, thread_name_prefix="ledger-read")
         # One writing thread on SQLite: its own queue is unfair, ours is first come, first served.
-        self._write_pool = ThreadPoolExecutor(max_workers=1 if self.is_sqlite else 6, thread_name_prefix="ledger-write")
+        writers = 1 if self.is_sqlite else limits.pool_size // 2
+        readers = 6 if self.is_sqlite else limits.pool_size - writers
+        self._read_pool = ThreadPoolExecutor(max_workers=readers, thread_name_prefix="ledger-read")
+        self._write_pool = ThreadPoolExecutor(max_workers=writers, thread_name_prefix="ledger-write")
+
+    @classmethod
+    def of(cls, settings: "Settings") -> "Ledger":
+        """The ledger that the settings name. Raises InvalidInput."""
+        limits = Limits(
+            settings.database_pool_size,
+            settings.database_connect_timeout_s,
+            settings.database_lock_timeout_s,
+            settings.database_statement_timeout_s,
+        )
+        return cls(settings.ledger_url(), limits)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run `work(conn)` in one read transaction. Raises LedgerUnavailable, and whatever `work` raises."""
         return await self._hop(self._read_pool, self.engine, work)
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, within_s: float = _WAIT_LIMIT_S) -> T:
         """Run `work(conn)` in one write transaction: all of it or nothing. `work` may run again after a blip.
 
+        Also after a commit whose answer was lost: then `work` finds what it wrote. within_s: after so long nobody waits any more.
         Raises LedgerUnavailable, and whatever `work` raises (then nothing was written).
         """
-        return await self._hop(self._write_pool, self._writers, work)
+        return await self._hop(self._write_pool, self._writers, work, within_s)
 
-    async def _hop(self, pool: ThreadPoolExecutor, engine: Engine, work: Callable[[Connection], T]) -> T:
-        return await self._run(pool, self._transact, engine, work)
+    async def _hop(self, pool: ThreadPoolExecutor, engine: Engine, work: Callable[[Connection], T], within_s: float = _WAIT_LIMIT_S) -> T:
+        return await self._run(pool, within_s, self._transact, engine, work)
 
     @staticmethod
-    async def _run(pool: ThreadPoolExecutor, call: Callable[..., T], *given: Any) -> T:
+    async def _run(pool: ThreadPoolExecutor, within_s: float, call: Callable[..., T], *given: Any) -> T:
         future = asyncio.get_running_loop().run_in_executor(pool, call, *given)
         try:
-            async with asyncio.timeout(_WAIT_LIMIT_S):
+            async with asyncio.timeout(within_s):
                 return await asyncio.shield(future)
         except TimeoutError as error:
             # The thread cannot be stopped: what it wrote stays consistent, and ids make a repeated call harmless.
             future.add_done_callback(lambda done: done.cancelled() or done.exception())
-            raise LedgerUnavailable(f"the ledger did not answer within {_WAIT_LIMIT_S:.0f} s", retry_after_s=5) from error
+            raise LedgerUnavailable(f"the ledger did not answer within {within_s:.0f} s", retry_after_s=5) from error
 
     @staticmethod
     def _transact(engine: Engine, work: Callable[[Connection], T]) -> T:
@@ -173,15 +295,15 @@ class Ledger:
                 if not _is_blip(error):
                     raise
             return _AGAIN(once)
-        except OperationalError as error:
-            raise LedgerUnavailable(f"the ledger did not answer: {type(error.orig).__name__}", retry_after_s=5) from error
-        except (DatabaseError, sqlite3.DatabaseError) as error:
-            if not _is_damage(error):
+        except (DatabaseError, DBAPIError, PoolTimeout, sqlite3.DatabaseError) as error:
+            if _is_damage(error):
+                raise LedgerUnavailable(
+                    "the ledger's file is damaged (SQLite cannot read it): stop, put a backup of ledger.db in its place, and start again",
+                    retry_after_s=60,
+                ) from error
+            if not _is_away(error):
                 raise
-            raise LedgerUnavailable(
-                "the ledger's file is damaged (SQLite cannot read it): stop, put a backup of ledger.db in its place, and start again",
-                retry_after_s=60,
-            ) from error
+            raise LedgerUnavailable(f"the ledger did not answer: {_why(error)}", retry_after_s=5) from error
 
     async def empty_log(self) -> bool:
         """After an erasure: on SQLite move the write-ahead log into the file and cut it, so that no copy of what was erased stays.
@@ -189,7 +311,7 @@ class Ledger:
         False where others still read the log after a second of trying; it is cut by a later call or by the last process that closes.
         On Postgres the log is the server's own affair: True. Raises LedgerUnavailable where the thread does not answer.
         """
-        return not self.is_sqlite or await self._run(self._write_pool, self._cut_log)
+        return not self.is_sqlite or await self._run(self._write_pool, _WAIT_LIMIT_S, self._cut_log)
 
     def _cut_log(self) -> bool:
         pooled = self.engine.raw_connection()

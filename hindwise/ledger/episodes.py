@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, exists, func, or_, select, update
 
 from hindwise.errors import NotFound
 from hindwise.ledger import sessions
+from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import episodes, reflections, turns
 from hindwise.model.episode import STRENGTH, Episode, Outcome
 from hindwise.model.reflection import FINAL
@@ -17,7 +18,6 @@ from hindwise.model.turn import Turn
 # Every step of a reflection asks this, so it is built once.
 _ROW = select(episodes).where(episodes.c.tenant_id == bindparam("tenant"), episodes.c.id == bindparam("episode"))
 _ROW_LOCKED = _ROW.with_for_update()
-_ADD = insert(episodes)
 _EARLIER = (
     select(episodes)
     .where(
@@ -52,35 +52,42 @@ def add(
     digest: str,
     recall_ids: Sequence[str],
     now: datetime,
-) -> None:
-    """Keep a new episode; its turns are in place already. `seqs`: first and last, inclusive. `task_key`: the generalised goal."""
-    conn.execute(
-        _ADD,
-        {
-            "id": episode.id,
-            "tenant_id": episode.tenant_id,
-            "user_id": episode.user_id,
-            "agent_id": episode.agent_id,
-            "session_id": episode.session_id,
-            "run_id": episode.run_id,
-            "source": episode.source,
-            "goal": episode.goal,
-            "inputs": episode.inputs,
-            "session_key": session_key,
-            "first_seq": seqs[0],
-            "last_seq": seqs[1],
-            "outcome": episode.outcome.model_dump(mode="json"),
-            "outcome_status": str(episode.outcome.status),
-            "outcome_history": [_history_row(episode.outcome, now, accepted=True)],
-            "task_key": task_key[:500],
-            "body_digest": digest,
-            "recall_ids": list(recall_ids),
-            "closed_by": episode.closed_by,
-            "started_at": episode.started_at,
-            "ended_at": episode.ended_at,
-            "recorded_at": now,
-        },
+) -> bool:
+    """Keep a new episode; False when it is known, also where another transaction kept it a moment ago.
+
+    `seqs`: first and last turn, inclusive. `task_key`: the generalised goal.
+    """
+    added = insert_new(
+        conn,
+        episodes,
+        [
+            {
+                "id": episode.id,
+                "tenant_id": episode.tenant_id,
+                "user_id": episode.user_id,
+                "agent_id": episode.agent_id,
+                "session_id": episode.session_id,
+                "run_id": episode.run_id,
+                "source": episode.source,
+                "goal": episode.goal,
+                "inputs": episode.inputs,
+                "session_key": session_key,
+                "first_seq": seqs[0],
+                "last_seq": seqs[1],
+                "outcome": episode.outcome.model_dump(mode="json"),
+                "outcome_status": str(episode.outcome.status),
+                "outcome_history": [_history_row(episode.outcome, now, accepted=True)],
+                "task_key": task_key[:500],
+                "body_digest": digest,
+                "recall_ids": list(recall_ids),
+                "closed_by": episode.closed_by,
+                "started_at": episode.started_at,
+                "ended_at": episode.ended_at,
+                "recorded_at": now,
+            }
+        ],
     )
+    return bool(added.rowcount)
 
 
 def _history_row(outcome: Outcome, now: datetime, *, accepted: bool) -> dict[str, Any]:

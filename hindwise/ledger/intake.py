@@ -144,27 +144,31 @@ def accept_run(
     A run already known is a duplicate. With another body: `differs` where `keep_first` (hooks), else raises EpisodeConflict.
     """
     body = run_digest(episode)
-    known = episodes.find_digest(conn, episode.tenant_id, episode.id)
-    if known is not None:
-        if known != body and not keep_first:
-            raise EpisodeConflict(
-                f"run {episode.run_id!r} is known with other content; the first was kept: post a changed verdict to "
-                f"/v1/episodes/{episode.id}/outcome, or take a new run_id"
-            )
-        return known_run(conn, episode.tenant_id, episode.id, differs=known != body)
-    key, count = sessions.record_run_turns(conn, episode.tenant_id, episode.id, episode.turns, now)
-    episodes.add(
-        conn,
-        episode,
-        session_key=key,
-        seqs=(1, count),
-        task_key=_key(episode.goal, episode.turns),
-        digest=body,
-        recall_ids=recall_ids,
-        now=now,
-    )
+    if (known := _run_again(conn, episode, body, keep_first=keep_first)) is not None:
+        return known
+    key = sessions.run_key(episode.id)
+    seqs, task = (1, len(episode.turns)), _key(episode.goal, episode.turns)
+    # The row comes first: of two that are sent at once the later waits here, and then finds it.
+    if not episodes.add(conn, episode, session_key=key, seqs=seqs, task_key=task, digest=body, recall_ids=recall_ids, now=now):
+        if (known := _run_again(conn, episode, body, keep_first=keep_first)) is not None:
+            return known
+        raise NotFound(f"episode {episode.id!r} was erased in this moment: send the run again")
+    sessions.record_run_turns(conn, episode.tenant_id, key, episode.turns, now)
     reflection_id = _queue(conn, episode.tenant_id, episode.id, reflector, 0, now)
     return _accepted(episode.user_id, episode.agent_id, episode.id, reflection_id)
+
+
+def _run_again(conn: Connection, episode: Episode, body: str, *, keep_first: bool) -> Accepted | None:
+    """What was told when the run came first; None where it is new."""
+    known = episodes.find_digest(conn, episode.tenant_id, episode.id)
+    if known is None:
+        return None
+    if known != body and not keep_first:
+        raise EpisodeConflict(
+            f"run {episode.run_id!r} is known with other content; the first was kept: post a changed verdict to "
+            f"/v1/episodes/{episode.id}/outcome, or take a new run_id"
+        )
+    return known_run(conn, episode.tenant_id, episode.id, differs=known != body)
 
 
 def run_episode_id(tenant_id: str, source: str, run_id: str) -> str:

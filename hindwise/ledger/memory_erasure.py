@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, or_, select, update
 
-from hindwise.errors import NotFound
 from hindwise.ledger import outbox, spaces
 from hindwise.ledger.memories import load, superseded_by
 from hindwise.ledger.memory_changes import change
@@ -29,11 +28,10 @@ def erase(conn: Connection, tenant_id: str, memory_id: str, now: datetime) -> st
 
     Its outbox mark stays, so that every index forgets it too.
     """
-    memory, space_no = load(conn, tenant_id, memory_id)
+    memory, _ = load(conn, tenant_id, memory_id)
     spaces.lock(conn, tenant_id, [memory.space])
-    text_hash = conn.execute(select(memories.c.text_hash).where(memories.c.id == memory_id)).scalar_one_or_none()
-    if text_hash is None:
-        raise NotFound(f"no memory {memory_id!r}")
+    memory, space_no = load(conn, tenant_id, memory_id)  # as it is now that nobody else changes it
+    text_hash = conn.execute(select(memories.c.text_hash).where(memories.c.id == memory_id)).scalar_one()
     neighbours = _neighbours(conn, memory)
     _detach_predecessors(conn, memory, now)
     _blank_history(conn, memory, neighbours)

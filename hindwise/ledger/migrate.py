@@ -1,36 +1,74 @@
 """Bringing the ledger to today's shape: safe when several processes start at once, all or nothing."""
 
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, text
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
 
-from hindwise.ledger.engine import Ledger
+from hindwise.errors import InvalidInput
+from hindwise.ledger.engine import Ledger, alone_in_migrating
 
-_LOCK = 7_240_119
-"""Postgres advisory lock of migrations; on SQLite BEGIN IMMEDIATE is the lock."""
 _ONE_AT_A_TIME = threading.Lock()
 """Alembic's `context` is one per process."""
+_LIMIT_S = 3600.0
+"""A migration of a large ledger may take long; whoever waits for another's does so too."""
+
+Told = Callable[[str, str], None]
+"""Called with revision and title of each migration, right after it was applied."""
 
 
-def config(conn: Connection) -> Config:
-    """The Alembic configuration for one connection."""
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """Which migration the tables have (empty: there are none yet), which this release wants, and what is missing, in order."""
+
+    present: str
+    wanted: str
+    missing: tuple[tuple[str, str], ...]
+
+
+def config(conn: Connection | None, told: Told | None = None) -> Config:
+    """The Alembic configuration for one connection; without one it only knows the scripts."""
     alembic = Config()
     alembic.set_main_option("script_location", str(Path(__file__).resolve().parents[1] / "migrations"))
     alembic.attributes["connection"] = conn
+    alembic.attributes["told"] = told
     return alembic
 
 
-def upgrade(conn: Connection) -> None:
-    """Apply the missing migrations within the transaction of `conn`, one process after another."""
-    if conn.dialect.name == "postgresql":
-        conn.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+def revisions(conn: Connection | None) -> Revisions:
+    """Compare the tables with this release; None = there are none. Raises InvalidInput where a newer release migrated them."""
+    scripts = ScriptDirectory.from_config(config(conn))
+    present = MigrationContext.configure(conn).get_current_revision() or "" if conn is not None else ""
+    steps: list[Any] = list(scripts.walk_revisions())[::-1]
+    known = [step.revision for step in steps]
+    if present and present not in known:
+        raise InvalidInput(f"the ledger was migrated by a newer Hindwise (to {present}, which this one does not know): upgrade this one")
+    missing = steps[known.index(present) + 1 :] if present else steps
+    return Revisions(present, known[-1], tuple((step.revision, step.doc) for step in missing))
+
+
+def upgrade(conn: Connection, told: Told | None = None) -> Revisions:
+    """Apply the missing migrations within the transaction of `conn`, one process after another; return what there was to do.
+
+    Where nothing is missing no lock is taken, and no right to change tables is needed. Raises InvalidInput for a newer ledger.
+    """
     with _ONE_AT_A_TIME:
-        command.upgrade(config(conn), "head")
+        found = revisions(conn)
+        if found.missing:
+            alone_in_migrating(conn)
+            found = revisions(conn)  # whoever held the lock may have done it
+        if found.missing:
+            command.upgrade(config(conn, told), "head")
+        return found
 
 
-async def migrate(ledger: Ledger) -> None:
-    """Apply the missing migrations in one transaction. Raises LedgerUnavailable."""
-    await ledger.write(upgrade)
+async def migrate(ledger: Ledger, told: Told | None = None) -> Revisions:
+    """Apply the missing migrations in one transaction. Raises LedgerUnavailable; InvalidInput for a ledger of a newer release."""
+    return await ledger.write(lambda conn: upgrade(conn, told), within_s=_LIMIT_S)

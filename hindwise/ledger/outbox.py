@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, or_, select, update
 
-from hindwise.ledger.engine import skip_locked, upsert
+from hindwise.ledger.engine import upsert
 from hindwise.ledger.schema import outbox, spaces
 
 
@@ -49,7 +49,7 @@ _DONE = delete(outbox).where(
 
 
 @cache
-def _free_space(*, named: bool, skip: bool) -> Select[Any]:
+def _free_space(*, named: bool) -> Select[Any]:
     """The space with the oldest dirty row that nobody else leases. Built once: it is asked many times a second."""
     free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < bindparam("now"), spaces.c.leased_by == bindparam("holder"))
     query = select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
@@ -58,12 +58,12 @@ def _free_space(*, named: bool, skip: bool) -> Select[Any]:
     else:
         oldest = select(outbox.c.space_no, func.min(outbox.c.at).label("at")).group_by(outbox.c.space_no).subquery()
         query = query.join(oldest, oldest.c.space_no == spaces.c.no).where(free).order_by(oldest.c.at).limit(1)
-    return query.with_for_update(skip_locked=True, of=spaces) if skip else query
+    return query.with_for_update(skip_locked=True, of=spaces)  # on SQLite the write lock excludes others already
 
 
 def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *, space_no: int | None = None) -> Lease | None:
     """Lease the space with the oldest dirty row (or the named one); None when there is none, or others hold it."""
-    query = _free_space(named=space_no is not None, skip=skip_locked(conn))
+    query = _free_space(named=space_no is not None)
     row = conn.execute(query, {"now": now, "holder": holder, **({} if space_no is None else {"space": space_no})}).first()
     if row is None:
         return None
@@ -71,16 +71,19 @@ def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *,
     return Lease(row.no, row.name, row.tenant_id, row.epoch, row.ledger_no)
 
 
-_ANY_NAMED = select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no).where(
-    spaces.c.no == bindparam("space"),
-    or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < bindparam("now"), spaces.c.leased_by == bindparam("holder")),
+_ANY_NAMED = (
+    select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
+    .where(
+        spaces.c.no == bindparam("space"),
+        or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < bindparam("now"), spaces.c.leased_by == bindparam("holder")),
+    )
+    .with_for_update(skip_locked=True)
 )
 
 
 def lease_named(conn: Connection, holder: str, now: datetime, seconds: float, space_no: int) -> Lease | None:
     """Lease a space, dirty or not; None while somebody else has it. Renews an own lease."""
-    query = _ANY_NAMED.with_for_update(skip_locked=True) if skip_locked(conn) else _ANY_NAMED
-    row = conn.execute(query, {"space": space_no, "now": now, "holder": holder}).first()
+    row = conn.execute(_ANY_NAMED, {"space": space_no, "now": now, "holder": holder}).first()
     if row is None:
         return None
     conn.execute(_LEASE, {"space": row.no, "holder": holder, "until": now + timedelta(seconds=seconds)})

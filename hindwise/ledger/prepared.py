@@ -15,6 +15,8 @@ from sqlalchemy import Connection, Select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DatabaseError, OperationalError
 
+from hindwise.ledger.engine import sqlite_driver
+
 _LIST = re.compile(r"__\[POSTCOMPILE_(\w+)\]")
 
 
@@ -27,10 +29,9 @@ class Prepared:
 
     def rows(self, conn: Connection, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return all rows. Raises what SQLAlchemy would raise."""
-        if conn.dialect.name != "sqlite":
+        if (driver := sqlite_driver(conn)) is None:
             return conn.execute(self.statement, values).all()
         sql, bound = self.for_sqlite(values)
-        driver: Any = conn.connection.driver_connection
         try:
             found: list[tuple[Any, ...]] = driver.execute(sql, bound).fetchall()
         except sqlite3.OperationalError as error:
@@ -77,8 +78,7 @@ def look_again(conn: Connection) -> None:
 
     SQLite holds on to what it saw first until the transaction ends; on Postgres each statement looks anew.
     """
-    if conn.dialect.name == "sqlite":
-        driver: Any = conn.connection.driver_connection
+    if (driver := sqlite_driver(conn)) is not None:
         for statement in ("COMMIT", "BEGIN"):
             driver.execute(statement).close()
 

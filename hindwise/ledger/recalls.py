@@ -80,27 +80,20 @@ def credit_use(conn: Connection, tenant_id: str, episode_id: str, memory_ids: Se
 def feedback(conn: Connection, tenant_id: str, recall_id: str, memory_ids: Sequence[str], verdict: str, note: str, now: datetime) -> int:
     """Count a verdict (helpful, harmful, neutral) on told memories at once; a changed verdict replaces the first. Return how many."""
     for memory_id in sorted(set(memory_ids)):
-        found = conn.execute(
-            select(credit_rows.c.verdict).where(
-                credit_rows.c.memory_id == memory_id, credit_rows.c.source_id == recall_id, credit_rows.c.kind == "feedback"
-            )
-        ).scalar_one_or_none()
-        if found == verdict:
-            continue
+        row = {"memory_id": memory_id, "source_id": recall_id, "kind": "feedback", "verdict": verdict, "note": note, "at": now}
+        found = None
+        # The first of two that come at once writes the row, the other waits here and then changes it.
+        if not insert_new(conn, credit_rows, [row]).rowcount:
+            this = (credit_rows.c.memory_id == memory_id, credit_rows.c.source_id == recall_id, credit_rows.c.kind == "feedback")
+            found = conn.execute(select(credit_rows.c.verdict).where(*this).with_for_update()).scalar_one_or_none()
+            if found == verdict:
+                continue
+            conn.execute(update(credit_rows).where(*this).values(verdict=verdict, note=note, at=now))
         change = {"helpful": 0, "harmful": 0}
         if found in change:
             change[found] -= 1
         if verdict in change:
             change[verdict] += 1
-        if found is None:
-            row = {"memory_id": memory_id, "source_id": recall_id, "kind": "feedback", "verdict": verdict, "note": note, "at": now}
-            insert_new(conn, credit_rows, [row])
-        else:
-            conn.execute(
-                update(credit_rows)
-                .where(credit_rows.c.memory_id == memory_id, credit_rows.c.source_id == recall_id, credit_rows.c.kind == "feedback")
-                .values(verdict=verdict, note=note, at=now)
-            )
         conn.execute(
             update(memories)
             .where(memories.c.id == memory_id, memories.c.tenant_id == tenant_id)

@@ -250,12 +250,15 @@ def _row(tenant_id: str, session_key: str, seq: int, turn: Turn, digest: str, no
     }
 
 
-def record_run_turns(conn: Connection, tenant_id: str, episode_id: str, run_turns: Sequence[Turn], now: datetime) -> tuple[str, int]:
-    """Keep the turns of a whole episode; return their session key and how many they are."""
-    key = RUN_KEY_PREFIX + episode_id
+def run_key(episode_id: str) -> str:
+    """The session key of the turns that came with a whole episode."""
+    return RUN_KEY_PREFIX + episode_id
+
+
+def record_run_turns(conn: Connection, tenant_id: str, key: str, run_turns: Sequence[Turn], now: datetime) -> None:
+    """Keep the turns of a whole episode, numbered from 1. `key`: see `run_key`."""
     if run_turns:
         conn.execute(_APPEND, [_row(tenant_id, key, seq, turn, turn.content_digest(), now) for seq, turn in enumerate(run_turns, start=1)])
-    return key, len(run_turns)
 
 
 def turns_of(conn: Connection, tenant_id: str, session_key: str, first_seq: int, last_seq: int) -> tuple[Turn, ...]:

@@ -13,6 +13,12 @@ def _render(kind: str, value: Any, _context: Any) -> str | Literal[False]:
     return "sa.BigInteger()" if kind == "type" and isinstance(value, Utc) else False
 
 
+def _applied(ctx: Any, step: Any, heads: Any, run_args: Any) -> None:
+    told = context.config.attributes.get("told")
+    if told is not None:
+        told(step.up_revision_id, step.up_revision.doc)
+
+
 connection = context.config.attributes["connection"]
 context.configure(
     connection=connection,
@@ -20,6 +26,7 @@ context.configure(
     render_as_batch=True,
     transactional_ddl=True,
     render_item=_render,
+    on_version_apply=_applied,
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -1,5 +1,7 @@
 """Every promise of the ledger runs on every database in `params`; a new one is one more word."""
 
+from contextlib import AsyncExitStack
+
 import pytest
 
 from hindwise.ledger import spaces
@@ -9,20 +11,38 @@ from hindwise.ledger.migrate import migrate
 from tests.build import TENANT
 
 RULES = ReflectorId("rules", "", "1")
+DATABASES = ("sqlite", "postgres")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=DATABASES)
+def empty_ledger_url(request, tmp_path):
+    """The URL of a database without tables."""
+    return request.getfixturevalue("empty_postgres_url") if request.param == "postgres" else f"sqlite:///{tmp_path / 'new.db'}"
+
+
+@pytest.fixture(params=DATABASES)
 def ledger_url(request, tmp_path):
-    """The URL of a fresh database."""
+    """The URL of a fresh database; on Postgres its tables are there already."""
     return request.getfixturevalue("postgres_url") if request.param == "postgres" else f"sqlite:///{tmp_path / 'ledger.db'}"
 
 
 @pytest.fixture
-async def ledger(ledger_url):
-    opened = Ledger(ledger_url)
-    await migrate(opened)
-    yield opened
-    await opened.close()
+async def open_ledger(ledger_url):
+    """Opens the database; opened twice, the two share what is kept, as two processes would. All are closed in the end."""
+    async with AsyncExitStack() as stack:
+
+        async def open_one(**options):
+            opened = Ledger(ledger_url, **options)
+            stack.push_async_callback(opened.close)
+            await migrate(opened)
+            return opened
+
+        yield open_one
+
+
+@pytest.fixture
+async def ledger(open_ledger):
+    return await open_ledger()
 
 
 @pytest.fixture

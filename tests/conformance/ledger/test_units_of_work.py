@@ -1,15 +1,13 @@
 """A unit of work is done whole or not at all, also when many ask at once."""
 
 import asyncio
-import subprocess
-import sys
 
 import pytest
 from alembic import command
 from sqlalchemy import func, insert, select, update
 
 from hindwise.errors import InvalidInput
-from hindwise.ledger.engine import Ledger, make_engine
+from hindwise.ledger.engine import make_engine
 from hindwise.ledger.migrate import config, migrate
 from hindwise.ledger.schema import spaces, tenants
 from tests.build import NOON
@@ -25,8 +23,8 @@ async def test_a_failing_unit_of_work_writes_nothing(ledger):
     assert await ledger.read(lambda conn: conn.execute(select(func.count()).select_from(tenants)).scalar_one()) == 0
 
 
-async def test_no_update_is_lost_when_two_ledgers_of_one_file_read_and_write(ledger, tmp_path, space_no):
-    other = Ledger(f"sqlite:///{tmp_path / 'ledger.db'}")
+async def test_no_update_is_lost_when_two_ledgers_of_one_database_read_and_write(ledger, open_ledger, space_no):
+    other = await open_ledger()
 
     def raise_by_one(conn):
         seen = conn.execute(select(spaces.c.epoch).where(spaces.c.no == space_no).with_for_update()).scalar_one()
@@ -34,11 +32,10 @@ async def test_no_update_is_lost_when_two_ledgers_of_one_file_read_and_write(led
 
     await asyncio.gather(*(which.write(raise_by_one) for _ in range(60) for which in (ledger, other)))
     assert await ledger.read(lambda conn: conn.execute(select(spaces.c.epoch).where(spaces.c.no == space_no)).scalar_one()) == 120
-    await other.close()
 
 
-async def test_reads_go_on_while_a_write_is_open(ledger, tmp_path):
-    other = Ledger(f"sqlite:///{tmp_path / 'ledger.db'}")
+async def test_reads_go_on_while_a_write_is_open(ledger, open_ledger):
+    other = await open_ledger()
     entered, leave = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -53,7 +50,6 @@ async def test_reads_go_on_while_a_write_is_open(ledger, tmp_path):
     leave.set()
     await writing
     assert await ledger.read(lambda conn: conn.execute(select(func.count()).select_from(tenants)).scalar_one()) == 1
-    await other.close()
 
 
 async def test_the_migrated_shape_is_the_one_the_code_knows(ledger):
@@ -62,23 +58,6 @@ async def test_the_migrated_shape_is_the_one_the_code_knows(ledger):
 
 async def test_migrating_twice_changes_nothing(ledger):
     await migrate(ledger)
-
-
-def test_four_processes_may_migrate_one_ledger_at_once(tmp_path):
-    script = (
-        "import asyncio, sys\n"
-        "from hindwise.ledger.engine import Ledger\n"
-        "from hindwise.ledger.migrate import migrate\n"
-        "async def main():\n"
-        "    ledger = Ledger(sys.argv[1])\n"
-        "    await migrate(ledger)\n"
-        "    await ledger.close()\n"
-        "asyncio.run(main())\n"
-    )
-    url = f"sqlite:///{tmp_path / 'new.db'}"
-    running = [subprocess.Popen([sys.executable, "-c", script, url], stderr=subprocess.PIPE) for _ in range(4)]
-    results = [(process.communicate(timeout=60)[1], process.returncode) for process in running]
-    assert [code for _, code in results] == [0, 0, 0, 0], results
 
 
 def test_another_database_is_refused_with_what_to_use():
