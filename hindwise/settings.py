@@ -139,6 +139,8 @@ class Settings(BaseSettings):
     """After so many days a memory is looked at again."""
     index_cache_mb: int = Field(default=256, ge=8)
     """Memory for the index of recently used spaces."""
+    reindex_share: float = Field(default=0.5, ge=0.05, le=1, allow_inf_nan=False)
+    """Share of its time that the build of a new index works; the rest is left to recalls and reflections."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """debug also shows tracebacks on the command line."""
 
