@@ -4,7 +4,22 @@ from typing import Annotated
 
 import typer
 
-from hindwise.cli import demo, doctor, keys, memories, migrate, options, reflect, reflections, roles, sessions, setup_temporal, status, up
+from hindwise.cli import (
+    demo,
+    doctor,
+    keys,
+    memories,
+    migrate,
+    options,
+    reflect,
+    reflections,
+    reindex,
+    roles,
+    sessions,
+    setup_temporal,
+    status,
+    up,
+)
 
 app = typer.Typer(
     name="hindwise",
@@ -33,5 +48,5 @@ def _root(
     """Hindsight for agents: durable reflections in, short briefs out."""
 
 
-for module in (up, demo, status, reflect, memories, sessions, reflections, keys, doctor, migrate, roles, setup_temporal):
+for module in (up, demo, status, reflect, memories, sessions, reflections, keys, doctor, migrate, reindex, roles, setup_temporal):
     module.register(app)

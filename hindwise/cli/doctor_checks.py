@@ -97,10 +97,16 @@ async def _index(settings: Settings) -> Finding:
     kept = await overview.counts(settings)
     if not kept:
         return Finding("index", "ok", "none yet")
-    if not list(settings.data.glob("index-*.db")):
-        return Finding("index", "note", "its file is missing; the next start builds an empty one and fills it from the ledger")
+    serving, waiting = await overview.index_state(settings)
     behind = f", {kept['outbox']} changes not applied yet" if kept["outbox"] else ""
-    return Finding("index", "ok", f"follows the ledger{behind}")
+    if waiting:
+        return Finding("index", "note", waiting)
+    if serving == "embedded" and not list(settings.data.glob("index-*.db")):
+        return Finding("index", "note", "its file is missing; the next start builds an empty one and fills it from the ledger")
+    if serving and serving != settings.index:
+        ways = f"to move: hindwise reindex --to {settings.index}; to stay: HINDWISE_INDEX={serving}"
+        return Finding("index", "note", f"{serving} serves, but HINDWISE_INDEX is {settings.index}: {ways}")
+    return Finding("index", "ok", f"{serving or settings.index}, follows the ledger{behind}")
 
 
 async def _api(settings: Settings) -> Finding:

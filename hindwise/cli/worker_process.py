@@ -16,6 +16,7 @@ from temporalio.client import Client
 from temporalio.worker import Worker
 
 from activities import all_activities
+from hindwise.cli.reindex_keeper import keep_reindexing
 from hindwise.engine import Engine, open_engine
 from hindwise.errors import InvalidInput
 from hindwise.index.dispatcher import dispatch_forever
@@ -35,7 +36,7 @@ _WORKFLOW_TASKS = 20
 """Ten per core keep each below Temporal's limit of five seconds when many sessions wake at once."""
 _CACHED_WORKFLOWS = 600
 """About 91 KiB each."""
-_SLOTS = {"session": 10, "store": 20, "llm": 8, "upkeep": 2}
+_SLOTS = {"session": 10, "store": 20, "llm": 8, "upkeep": 3}
 """Steps at a time by queue: `llm` is bounded by what a provider allows, `upkeep` stays out of the way."""
 _RETRY_FIRST_S, _RETRY_MAX_S = 0.5, 10.0
 
@@ -78,12 +79,16 @@ async def _work_until(
         if client is None:
             return
         worked = True
+        reindexing = asyncio.create_task(keep_reindexing(engine, client), name="reindexing")
         try:
             await _serve(make_workers(client, engine, known), stop, dispatching, ready)
             return
         except (RuntimeError, NotDelivered) as error:
             # A namespace that went away, a server that refuses us: fatal for these workers, not for the process.
             _log.warning("worker_starts_again", error=type(error).__name__, after_s=pause)
+        finally:
+            reindexing.cancel()
+            await asyncio.gather(reindexing, return_exceptions=True)
         await _pause(stop, pause)
         pause = min(_RETRY_MAX_S, pause * 2)
 
@@ -166,5 +171,5 @@ def make_workers(client: Client, engine: Engine, known: Mapping[str, Reflector])
         session,
         serve(policies.store_queue(prefix), policies.STORE_ACTIVITIES, _SLOTS["store"]),
         serve(policies.llm_queue(prefix), policies.LLM_ACTIVITIES, _SLOTS["llm"]),
-        serve(policies.upkeep_queue(prefix), policies.UPKEEP_ACTIVITIES, _SLOTS["upkeep"]),
+        serve(policies.upkeep_queue(prefix), policies.UPKEEP_ACTIVITIES | policies.REINDEX_ACTIVITIES, _SLOTS["upkeep"]),
     )

@@ -38,3 +38,13 @@ def purge_unused(conn: Connection, space_no: int, limit: int) -> int:
     if not unused:
         return 0
     return int(conn.execute(delete(embeddings).where(embeddings.c.space_no == space_no, embeddings.c.text_hash.in_(unused))).rowcount)
+
+
+def purge_models(conn: Connection, kept: set[str], limit: int) -> int:
+    """Delete vectors of models that are not in `kept`, at most `limit`; return how many went."""
+    query = select(embeddings.c.space_no, embeddings.c.model, embeddings.c.text_hash).where(embeddings.c.model.not_in(sorted(kept)))
+    found = conn.execute(query.limit(limit)).all()
+    for row in found:
+        same = (embeddings.c.space_no == row.space_no, embeddings.c.model == row.model, embeddings.c.text_hash == row.text_hash)
+        conn.execute(delete(embeddings).where(*same))
+    return len(found)

@@ -1,0 +1,306 @@
+"""`hindwise reindex`: build the index anew beside the one that serves, or in another place, and let it take over.
+
+The request is a row of the ledger, which a worker picks up; this command only watches it, so it may be ended and started at will.
+"""
+
+import asyncio
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from hindwise.cli import console, exits, options
+from hindwise.cli.exits import Ended
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from hindwise.ledger.engine import Ledger
+    from hindwise.ledger.generations import Build, Generation
+    from hindwise.settings import Settings
+
+_EXAMPLES = options.examples(
+    "hindwise reindex",
+    "hindwise reindex --to weaviate",
+    "hindwise reindex --status --json | jq .done",
+    "hindwise reindex --answer retry",
+    "hindwise reindex --drop-old",
+)
+_LOOK_S = 0.3
+_NO_WORKER_S = 15.0
+"""So long a request may wait before we say that no worker took it."""
+_PHASES = {
+    "": "waiting for a worker",
+    "fill": "writing memories",
+    "check": "checking against the ledger",
+    "compare": "asking both the same questions",
+    "drain": "serving",
+    "done": "serving",
+    "abandoned": "given up",
+    "needs_attention": "waiting for you",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=_EXAMPLES)(reindex)
+
+
+def reindex(
+    to: Annotated[
+        Literal["embedded", "weaviate"] | None,
+        typer.Option(help="Where the new index lies. Default: where the present one does.", show_default=False),
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Follow the build until it serves.")] = True,
+    status: Annotated[bool, typer.Option("--status", help="Start nothing: show which indexes there are, and how far a build is.")] = False,
+    answer: Annotated[
+        Literal["retry", "switch", "drop"] | None,
+        typer.Option(help="Release a build that waits for you: try again, let it serve as it is, or give it up.", show_default=False),
+    ] = None,
+    cancel: Annotated[bool, typer.Option("--cancel", help="Give up the build that is under way; what serves goes on.")] = False,
+    drop_old: Annotated[bool, typer.Option("--drop-old", help="Remove the indexes that serve no longer.")] = False,
+    data: options.Data = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Build the index anew from the ledger, while everything goes on; it takes over once it answers alike.
+
+    After a lost volume, for a new embedding model, or to move between the embedded index and Weaviate. Safe to end and run again.
+    """
+    if sum((status, answer is not None, cancel, drop_old)) > 1:
+        raise Ended("--status, --answer, --cancel and --drop-old do not go together", code=exits.USAGE)
+    settings = options.settings_with(data=data)
+    code = exits.OK
+    try:
+        asyncio.run(_run(settings, to=to, wait=wait, status=status, answer=answer, cancel=cancel, drop_old=drop_old, as_json=as_json))
+    except Exception as error:  # told as any command's, then out by the back door: see below
+        ended = exits.explain(error)
+        exits.report(ended)
+        code = ended.code
+    # Temporal's client may abort the interpreter while it ends; nothing of ours is open any more.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+async def _run(
+    settings: "Settings",
+    *,
+    to: str | None,
+    wait: bool,
+    status: bool,
+    answer: str | None,
+    cancel: bool,
+    drop_old: bool,
+    as_json: bool,
+) -> None:
+    from hindwise.cli import overview
+    from hindwise.ledger import generations
+    from hindwise.ledger.engine import Ledger
+
+    if not overview.exists(settings) or not await overview.counts(settings):
+        raise Ended("there is no ledger here yet", next_step="start it with: hindwise up", code=exits.UNREACHABLE)
+    ledger = Ledger.of(settings)
+    try:
+        if status:
+            _show_all(await ledger.read(_all), as_json=as_json)
+        elif drop_old:
+            await _drop_old(settings, ledger, as_json=as_json)
+        elif cancel:
+            build = await _one_open(ledger)
+            await ledger.write(lambda conn: generations.abandon(conn, build.generation.no, "given up by a person"))
+            if build.phase == "needs_attention":
+                await _signal(settings, build.generation.no, "drop")
+            console.line(f"generation {build.generation.no} is given up; hindwise reindex --drop-old removes it") if not as_json else None
+        else:
+            if answer is not None:
+                build = await _one_open(ledger)
+                await _signal(settings, build.generation.no, answer)
+                number = build.generation.no
+                await ledger.write(lambda conn: generations.note(conn, number, "released"))
+            else:
+                number = (await ledger.write(lambda conn: _request(conn, settings, to))).no
+            await _follow(settings, ledger, number, wait=wait, as_json=as_json)
+    finally:
+        await ledger.close()
+
+
+def _request(conn: "Connection", settings: "Settings", to: str | None) -> "Generation":
+    from hindwise.clock import SystemClock
+    from hindwise.ledger import generations
+
+    live = generations.live_of(generations.kept(conn))
+    kind = to or (live.kind if live else settings.index)
+    if kind == "embedded" and settings.ledger_url().startswith("postgres"):
+        raise Ended(
+            "with a ledger on Postgres the index cannot be embedded: a file serves one machine",
+            next_step="hindwise reindex --to weaviate",
+            code=exits.USAGE,
+        )
+    return generations.request(conn, kind, SystemClock().now())
+
+
+def _all(conn: "Connection") -> list["Build"]:
+    from sqlalchemy import select
+
+    from hindwise.ledger import generations
+    from hindwise.ledger.schema import generations as rows
+
+    numbers = conn.execute(select(rows.c.no).where(rows.c.state != str(generations.State.DROPPED)).order_by(rows.c.no)).scalars()
+    return [generations.build_of(conn, number) for number in list(numbers)]
+
+
+async def _one_open(ledger: "Ledger") -> "Build":
+    from hindwise.ledger import generations
+
+    found = await ledger.read(generations.open_builds)
+    if not found:
+        raise Ended("no index is being built", next_step="begin with: hindwise reindex")
+    return found[0]
+
+
+async def _signal(settings: "Settings", number: int, signal: str) -> None:
+    from hindwise.cli import running
+    from workflows import connection
+    from workflows.start_reindex import signal_reindex
+
+    told = running.read(settings.data)
+    address = settings.temporal_address or (told.temporal_address if told else "")
+    try:
+        client = await connection.connect(settings, address=address)
+        delivered = await signal_reindex(client, number, signal, queue_prefix=settings.task_queue_prefix)
+    except connection.NotDelivered as error:
+        raise Ended(f"Temporal did not take the answer ({error})", next_step="see: hindwise status", code=exits.UNREACHABLE) from error
+    if not delivered:
+        raise Ended(f"no workflow of generation {number} is open", next_step="a running worker starts it again within a minute")
+
+
+async def _follow(settings: "Settings", ledger: "Ledger", number: int, *, wait: bool, as_json: bool) -> None:
+    """Show how far a build comes, until it serves, waits for a person or was given up."""
+    from hindwise.cli import running
+    from hindwise.ledger import generations
+    from hindwise.ledger.generations import OPEN
+
+    build = await ledger.read(lambda conn: generations.build_of(conn, number))
+    nobody = not settings.temporal_address and running.read(settings.data) is None
+    if not wait or nobody:
+        _show_one(build, as_json=as_json)
+        if nobody:
+            raise Ended("nothing runs here, so the build waits", next_step="start it with: hindwise up", code=exits.UNREACHABLE)
+        return
+    with _bar(quiet=as_json) as progress:
+        shown = progress.add_task("", total=None)
+        waited, told = 0.0, False
+        while build.generation.state in OPEN and build.phase != "needs_attention":
+            progress.update(shown, description=_PHASES.get(build.phase, build.phase), completed=build.done, total=build.total or None)
+            await asyncio.sleep(_LOOK_S)
+            waited += _LOOK_S
+            if waited > _NO_WORKER_S and not build.phase and not told:
+                told = True
+                console.err().print("no worker has taken it yet: is `hindwise up`, or a `hindwise worker`, running?")
+            build = await ledger.read(lambda conn: generations.build_of(conn, number))
+    _show_one(build, as_json=as_json)
+    if build.phase == "needs_attention":
+        raise Ended(f"generation {number} waits for you: {build.note}", next_step="hindwise reindex --answer retry | switch | drop")
+    if build.generation.state not in (generations.State.LIVE, generations.State.DRAINING, generations.State.OLD):
+        raise Ended(f"generation {number} was given up: {build.note}")
+
+
+def _bar(*, quiet: bool) -> Any:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console.err(), transient=True, disable=quiet or not console.err().is_terminal)
+
+
+async def _drop_old(settings: "Settings", ledger: "Ledger", *, as_json: bool) -> None:
+    """Remove every index that serves no longer, and the vectors of models that none is made with."""
+    from hindwise.engine import installation_secret
+    from hindwise.errors import HindwiseError
+    from hindwise.index.factory import remove_index
+    from hindwise.ledger import embeddings, generations
+
+    secret = await asyncio.to_thread(installation_secret, settings)
+    dropped, failed = [], ""
+    for generation in await ledger.read(generations.droppable):
+        try:
+            await remove_index(settings, generation.kind, generation.no, secret)
+        except HindwiseError as error:
+            failed = f"generation {generation.no} ({generation.kind}) cannot be removed: {error.detail}"
+            continue
+        await ledger.write(lambda conn, no=generation.no: generations.set_dropped(conn, no))  # type: ignore[misc]
+        dropped.append(generation)
+    vectors = 0
+    while gone := await ledger.write(lambda conn: embeddings.purge_models(conn, generations.models_in_use(conn), 2_000)):
+        vectors += gone
+    if as_json:
+        console.print_json({"dropped": [{"generation": one.no, "index": one.kind} for one in dropped], "vectors": vectors})
+    elif dropped:
+        console.line(f"removed {', '.join(f'generation {one.no} ({one.kind})' for one in dropped)}, and {vectors} vectors of old models")
+    else:
+        console.line("nothing was removed" if failed else "nothing to remove: only the index that serves is kept")
+    if failed:
+        raise Ended(failed, next_step="run it again once it answers", code=exits.UNREACHABLE)
+
+
+def document_of(build: "Build") -> dict[str, Any]:
+    """A generation as `--json` tells it."""
+    one = build.generation
+    return {
+        "generation": one.no,
+        "index": one.kind,
+        "state": one.state,
+        "phase": build.phase,
+        "embedding_model": one.model,
+        "dimensions": one.dim,
+        "tokenizer": one.tokenizer,
+        "done": build.done,
+        "total": build.total,
+        "note": build.note,
+        "report": dict(build.report),
+        "created_at": build.created_at.isoformat(),
+        "switched_at": build.switched_at.isoformat() if build.switched_at else None,
+    }
+
+
+def _show_all(builds: list["Build"], *, as_json: bool) -> None:
+    if as_json:
+        console.print_json({"generations": [document_of(build) for build in builds]})
+        return
+    rows = [
+        [
+            str(build.generation.no),
+            build.generation.kind,
+            build.generation.state,
+            f"{build.done}/{build.total}" if build.total else "",
+            build.generation.model or "words only",
+            build.note or _PHASES.get(build.phase, build.phase),
+        ]
+        for build in builds
+    ]
+    console.table(["generation", "index", "state", "memories", "made with", "now"], rows)
+
+
+def _show_one(build: "Build", *, as_json: bool) -> None:
+    if as_json:
+        console.print_json(document_of(build))
+        return
+    one, checked, compared = build.generation, build.report.get("checked", {}), build.report.get("compared", {})
+    alike = f"{compared['same']} of {compared['asked']} questions have the same first five answers" if compared.get("asked") else ""
+    console.pairs(
+        {
+            "generation": f"{one.no} ({one.kind}, {one.model or 'words only'})",
+            "state": f"{one.state}, {_PHASES.get(build.phase, build.phase)}" if build.phase else one.state,
+            "memories": checked.get("memories") or (f"{build.done} of {build.total}" if build.total else ""),
+            "compared": alike,
+        }
+    )
+    if one.state in ("live", "draining"):
+        console.line("The index before is kept: hindwise reindex --drop-old removes it.", "dim")

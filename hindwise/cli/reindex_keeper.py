@@ -1,0 +1,56 @@
+"""What a worker does about new indexes: asks for one where its embedder or tokeniser is another one, and starts what is asked for.
+
+A request is a row of the ledger, so it is kept while Temporal or the workers are away, and a build that was terminated goes on.
+"""
+
+import asyncio
+import time
+
+import structlog
+from temporalio.client import Client
+
+from hindwise.engine import Engine, spec_of
+from hindwise.errors import HindwiseError
+from hindwise.index.rebuild import request_where_needed
+from hindwise.ledger import generations
+from workflows import connection
+from workflows.connection import NotDelivered
+from workflows.contracts import ReindexInput
+from workflows.start_reindex import start_reindex
+
+LOOK_EVERY_S = 1.0
+_TRUST_S = 30.0
+"""So long a build that was started is taken to run."""
+
+_log = structlog.get_logger(__name__)
+
+
+async def keep_reindexing(engine: Engine, client: Client) -> None:
+    """Start the builds that the ledger asks for, for ever. Errors of ledger and Temporal are waited out."""
+    prefix = engine.settings.task_queue_prefix
+    started: dict[int, float] = {}
+    attributes: bool | None = None
+    asked = False
+    while True:
+        try:
+            if not asked:
+                asked = await _ask(engine)
+            for build in await engine.ledger.read(generations.open_builds):
+                number = build.generation.no
+                if time.monotonic() - started.get(number, -_TRUST_S) < _TRUST_S:
+                    continue
+                if attributes is None:
+                    attributes = not await connection.missing_search_attributes(client)
+                await start_reindex(client, ReindexInput(generation=number, queue_prefix=prefix, search_attributes=attributes))
+                started[number] = time.monotonic()
+        except (HindwiseError, NotDelivered) as error:
+            _log.info("reindex_waits", cause=type(error).__name__)
+        await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def _ask(engine: Engine) -> bool:
+    """At the start only, so that a build that a person gave up is not asked for again and again."""
+    wanted = await request_where_needed(engine.ledger, spec_of(engine.embedder), engine.clock.now())
+    if wanted is not None:
+        _log.info("reindex_wanted", generation=wanted.no, kind=wanted.kind, model=wanted.model)
+    return True
