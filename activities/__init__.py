@@ -8,6 +8,11 @@ from activities.close_idle import close_idle
 from activities.compare_index import compare_index
 from activities.credit import credit
 from activities.decay import decay
+from activities.erase_begin import erase_begin
+from activities.erase_check import erase_check
+from activities.erase_open import erase_open
+from activities.erase_park import erase_park
+from activities.erase_wipe import erase_wipe
 from activities.expire import expire
 from activities.finish import finish
 from activities.gather import gather
@@ -32,6 +37,11 @@ STEPS: Mapping[str, Step] = {
     "credit": credit,
     "finish": finish,
     "park": park,
+    "erase_begin": erase_begin,
+    "erase_open": erase_open,
+    "erase_wipe": erase_wipe,
+    "erase_check": erase_check,
+    "erase_park": erase_park,
     "decay": decay,
     "expire": expire,
     "archive": archive,

@@ -7,14 +7,10 @@ never used with another meaning: these models are read back from histories of ea
 from datetime import datetime
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-
-class Message(BaseModel):
-    """Base of all messages. Unknown fields are passed over, so an older worker can read a newer history."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
+from workflows.erase_messages import EraseOpenInput, EraseOpenResult, EraseParkInput, EraseResult, EraseStep
+from workflows.message import Message as Message  # noqa: PLC0414  everybody knows it by this name
 
 # ---- Session -------------------------------------------------------------------------------------------------------------
 
@@ -271,6 +267,8 @@ SESSION_WORKFLOW: Final = "hindwise.Session"
 REFLECTION_WORKFLOW: Final = "hindwise.Reflection"
 UPKEEP_WORKFLOW: Final = "hindwise.Upkeep"
 
+ERASE_WORKFLOW: Final = "hindwise.Erase"
+
 RECORD_TURNS: Final = "record_turns"
 COMPLETE_TASK: Final = "complete_task"
 SIGNAL_RETRY: Final = "retry"
@@ -288,6 +286,11 @@ ACTIVITIES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
     "credit": (StepInput, CreditResult),
     "finish": (FinishInput, Done),
     "park": (ParkInput, Done),
+    "erase_begin": (EraseStep, Done),
+    "erase_open": (EraseOpenInput, EraseOpenResult),
+    "erase_wipe": (EraseStep, EraseResult),
+    "erase_check": (EraseStep, EraseResult),
+    "erase_park": (EraseParkInput, Done),
     "decay": (BatchInput, BatchResult),
     "expire": (BatchInput, BatchResult),
     "archive": (BatchInput, BatchResult),

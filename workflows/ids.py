@@ -14,6 +14,11 @@ def reflection_workflow(reflection_id: str, queue_prefix: str = DEFAULT_PREFIX) 
     return f"{_mine(queue_prefix)}reflect/{reflection_id}"
 
 
+def erase_workflow(erasure_id: str, queue_prefix: str = DEFAULT_PREFIX) -> str:
+    """Id of an erasure's workflow."""
+    return f"{_mine(queue_prefix)}erase/{erasure_id}"
+
+
 def upkeep_schedule(queue_prefix: str = DEFAULT_PREFIX) -> str:
     """Id of the schedule of upkeep; each pass gets its time appended."""
     return f"{_mine(queue_prefix)}upkeep"

@@ -9,12 +9,13 @@ from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.plugin import SimplePlugin
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
+from workflows.erase import Erase
 from workflows.reflection import Reflection
 from workflows.session import Session
 from workflows.upkeep import Upkeep
 
-WORKFLOWS = (Session, Reflection, Upkeep)
-PASSED_THROUGH = ("workflows.contracts", "workflows.ids", "workflows.policies")
+WORKFLOWS = (Erase, Session, Reflection, Upkeep)
+PASSED_THROUGH = ("workflows.contracts", "workflows.erase_messages", "workflows.message", "workflows.ids", "workflows.policies")
 """By name, never `workflows` itself: passing a workflow's own module through would switch off the guards in it."""
 
 

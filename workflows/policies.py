@@ -29,7 +29,8 @@ def upkeep_queue(prefix: str) -> str:
 
 SESSION_ACTIVITIES: Final = frozenset({"close_idle"})
 LLM_ACTIVITIES: Final = frozenset({"reflect"})
-STORE_ACTIVITIES: Final = frozenset({"gather", "reflect", "ground", "resolve", "index", "credit", "finish", "park"})
+ERASE_ACTIVITIES: Final = frozenset({"erase_begin", "erase_open", "erase_wipe", "erase_check", "erase_park"})
+STORE_ACTIVITIES: Final = ERASE_ACTIVITIES | {"gather", "reflect", "ground", "resolve", "index", "credit", "finish", "park"}
 """reflect also here: rules ask no model, so they do not wait behind one."""
 UPKEEP_ACTIVITIES: Final = frozenset({"sweep_outbox", "expire", "decay", "archive", "reverify", "purge_turns", "compare_index"})
 
@@ -93,11 +94,18 @@ CREDIT_STEP: Final = LEDGER_STEP
 PARK_STEP: Final = Policy(timedelta(seconds=20), timedelta(minutes=1), _QUICK)
 """Tells the ledger that a person is needed. Short: where the ledger itself is down, the workflow must show it all the same."""
 
+WIPE_STEP: Final = Policy(timedelta(minutes=20), timedelta(hours=1), _QUICK, HEARTBEAT)
+"""Deletes one user everywhere, page by page; repeated it goes on where it was."""
+
+ERASE_AGAIN: Final = timedelta(minutes=15)
+"""Pause of an erasure that could not go on; then it tries again by itself, because it must not be forgotten."""
+
 UPKEEP_STEP: Final = Policy(timedelta(minutes=2), timedelta(minutes=10), _QUICK, HEARTBEAT)
 """One batch of at most 200 rows; what fails waits for the next pass."""
 
 SESSION_SUMMARY: Final = "One session: counts turns, closes tasks, starts reflections"
 REFLECTION_SUMMARY: Final = "Looks back over one finished task"
+ERASE_SUMMARY: Final = "Erases one user from every store, and leaves a receipt"
 UPKEEP_SUMMARY: Final = "Ages memories, brings the index up to date, purges old turns"
 
 SESSION_PRIORITY: Final = Priority(priority_key=1)

@@ -3,12 +3,19 @@
 from collections.abc import Mapping
 
 from hindwise.index.base import Index, LoggedIndex
+from hindwise.index.live import LiveIndex
+from hindwise.ledger import generations
 from hindwise.ledger.engine import Ledger
 
 
 async def copies(ledger: Ledger, index: Index) -> Mapping[str, Index]:
-    """Return them by the name that a receipt gives them. Raises IndexUnavailable where one cannot be opened, LedgerUnavailable."""
-    return {"index": index}
+    """Return them by the name that a receipt gives them: live, being built, kept from before. They are closed by whoever holds `index`.
+
+    Raises IndexUnavailable where one cannot be opened, LedgerUnavailable.
+    """
+    if not isinstance(index, LiveIndex):
+        return {"index": index}
+    return {f"{row.kind} {row.no}": await index.opened(row) for row in await ledger.read(generations.kept)}
 
 
 async def empty_logs(found: Mapping[str, Index]) -> str:

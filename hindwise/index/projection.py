@@ -7,7 +7,7 @@ marks are taken off: a mark that did not reach a generation which began meanwhil
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,7 @@ from hindwise.clock import Clock
 from hindwise.embed.base import Embedder
 from hindwise.errors import IndexUnavailable, SpaceErased
 from hindwise.index.base import Index, IndexItem
+from hindwise.index.copies import copies, empty_logs
 from hindwise.index.document import Document, document_of
 from hindwise.index.live import LiveIndex, Target
 from hindwise.ledger import embeddings, generations, memories, outbox, spaces
@@ -172,7 +173,11 @@ class Projection:
                 gone[one.space] = dead
         for target in await self._targets(rows):
             await self._write(target, items, gone)
-        return [await self._forgotten(one, rows) for one in taken]
+        told = [await self._forgotten(one, rows) for one in taken]
+        if any(one.erased for one in taken):
+            with suppress(IndexUnavailable):  # then the log is cut by a later erasure, or by the last process that closes
+                await empty_logs(await copies(self._ledger, self._index))
+        return told
 
     async def _targets(self, rows: Sequence[Generation]) -> list[Target]:
         if isinstance(self._index, LiveIndex):

@@ -134,6 +134,15 @@ def _complete(conn: Connection, engine: Engine, erasure_id: str) -> Erasure:
     return erasures.get(conn, erasure_id)
 
 
+def totals(this: Erasure) -> dict[str, int]:
+    """The receipt in three numbers: rows, objects, shared_lessons_kept."""
+    return {
+        "rows": sum(this.counts.get("ledger", {}).values()),
+        "objects": sum(this.counts.get("index", {}).values()),
+        "shared_lessons_kept": int(this.counts.get("shared_lessons_kept", 0)),
+    }
+
+
 async def park(engine: Engine, erasure_id: str, error: str) -> None:
     """Say in the receipt why it cannot go on at present. Raises LedgerUnavailable."""
     await engine.ledger.write(lambda conn: erasures.set_parked(conn, erasure_id, error))

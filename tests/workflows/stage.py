@@ -33,6 +33,7 @@ from workflows.contracts import (
     TaskCompleted,
     TurnsRecorded,
 )
+from workflows.erase_messages import EraseOpenResult, EraseResult
 from workflows.plugin import workflow_plugin
 
 USUAL: dict[str, Message] = {
@@ -45,6 +46,11 @@ USUAL: dict[str, Message] = {
     "credit": CreditResult(credited=1),
     "finish": Done(),
     "park": Done(),
+    "erase_begin": Done(),
+    "erase_open": EraseOpenResult(),
+    "erase_wipe": EraseResult(rows=7, objects=2, shared_lessons_kept=1),
+    "erase_check": EraseResult(rows=7, objects=2, shared_lessons_kept=1),
+    "erase_park": Done(),
     **{name: BatchResult() for name in policies.UPKEEP_ACTIVITIES},
 }
 

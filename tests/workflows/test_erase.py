@@ -1,0 +1,89 @@
+"""An erasure: its steps in order, what runs for the user stopped, and never an end before everything is gone."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
+from temporalio.exceptions import ApplicationError
+
+from tests.workflows.stage import Stage, details_of, until
+from workflows import ids, start_erasure
+from workflows.contracts import EraseOpenResult, EraseResult
+from workflows.erase_messages import EraseInput, EraseReport
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def _erasure(stage: Stage, erasure_id: str = "") -> WorkflowHandle[Any, EraseReport]:
+    erasure_id = erasure_id or str(uuid4())
+    told = EraseInput(erasure_id=erasure_id, tenant_hash="tenanthash", space_hash="spacehash", queue_prefix=stage.prefix)
+    await start_erasure.start_erasure(stage.client, told, rpc_timeout_s=20)
+    return stage.client.get_workflow_handle(ids.erase_workflow(erasure_id, stage.prefix), result_type=EraseReport)
+
+
+async def test_the_epoch_is_raised_first_and_the_receipt_completed_last(stage: Stage) -> None:
+    async with stage.workers():
+        handle = await _erasure(stage)
+        report = await handle.result()
+        assert "Completed: 7 rows" in await details_of(handle)
+    assert stage.steps() == ["erase_begin", "erase_open", "erase_wipe", "erase_check"]
+    assert (report.status, report.rows, report.objects, report.shared_lessons_kept, report.cancelled) == ("completed", 7, 2, 1, 0)
+
+
+async def test_open_workflows_of_the_user_are_cancelled_page_by_page(stage: Stage) -> None:
+    """A session, a reflection at work, and one that waits for a person; what does not run any more is no failure."""
+    stage.on("gather", lambda _: asyncio.sleep(60))
+    working = str(uuid4())
+    async with stage.workers():
+        await stage.turns(1, 2)
+        await stage.reflection(working)
+        await until(lambda: stage.asked("gather"))
+        pages = [
+            EraseOpenResult(sessions=(stage.handle, "zz-gone"), reflections=(), more=True),
+            EraseOpenResult(reflections=(working, str(uuid4()))),
+        ]
+        stage.on("erase_open", *pages)
+        report = await (await _erasure(stage)).result()
+        for handle in (stage.session(), stage.reflecting(working)):
+            with pytest.raises(WorkflowFailureError):
+                await asyncio.wait_for(handle.result(), 20)
+            assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
+    assert report.cancelled == 2
+    assert [message.after_session for message in stage.asked("erase_open")] == ["", "zz-gone"]
+
+
+async def test_what_cannot_go_on_says_so_and_goes_on_when_it_is_asked_again(stage: Stage) -> None:
+    """The same call that starts an erasure releases one that waits."""
+    broken = ApplicationError("the index did not answer", type="index-unavailable", non_retryable=True)
+    stage.on("erase_wipe", broken, EraseResult(rows=1))
+    erasure_id = str(uuid4())
+    async with stage.workers():
+        handle = await _erasure(stage, erasure_id)
+        await until(lambda: stage.asked("erase_park"))
+        told = stage.asked("erase_park")[0]
+        assert (told.step, told.cause, told.detail) == ("erase_wipe", "index-unavailable", "the index did not answer")
+        assert "Needs attention" in await details_of(handle)
+        await _erasure(stage, erasure_id)
+        assert (await handle.result()).rows == 1
+    assert stage.steps()[-3:] == ["erase_park", "erase_wipe", "erase_check"]
+
+
+async def test_an_erasure_that_waits_tries_again_by_itself(stage: Stage) -> None:
+    """Nobody needs to think of it."""
+    stage.on("erase_check", ApplicationError("a reader", type="ledger-unavailable", non_retryable=True), EraseResult(rows=1))
+    async with stage.workers():
+        handle = await _erasure(stage)
+        await until(lambda: stage.asked("erase_park"))
+        await stage.environment.fast_forward(handle, timedelta(minutes=16))
+        assert (await handle.result()).status == "completed"
+    assert len(stage.asked("erase_check")) == 2
+
+
+async def test_without_a_receipt_there_is_nothing_to_do(stage: Stage) -> None:
+    stage.on("erase_begin", ApplicationError("no such thing", type="not-found", non_retryable=True))
+    async with stage.workers():
+        report = await (await _erasure(stage)).result()
+    assert (report.status, stage.steps()) == ("unknown", ["erase_begin"])
