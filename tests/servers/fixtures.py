@@ -1,12 +1,15 @@
 """Fixtures for servers: one of each per test process, a fresh database per test. What is missing is left out visibly; CI fails instead."""
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from hindwise.ledger.engine import make_engine
 from hindwise.ledger.migrate import upgrade
+from hindwise.ledger.schema import metadata
 from tests.servers import places, rows
 from tests.servers.postgres import NamedPostgres, Postgres, open_postgres
 from tests.servers.weaviate import NamedWeaviate, Weaviate, open_weaviate
@@ -53,12 +56,39 @@ def migrated_template(postgres_server) -> str:
     return postgres_server.databases.template("migrated", _migrate)
 
 
+@pytest.fixture(scope="session")
+def _free_databases() -> list[str]:
+    """Migrated databases that hold nothing."""
+    return []
+
+
 @pytest.fixture
-def postgres_url(postgres_server, migrated_template) -> Iterator[str]:
-    """The URL of a fresh database with today's tables: a copy, a few hundredths of a second."""
-    url = postgres_server.databases.new(migrated_template)
+def postgres_url(postgres_server, migrated_template, _free_databases) -> Iterator[str]:
+    """The URL of a database with today's tables and nothing in them. Whoever changes tables takes `empty_postgres_url`."""
+    url = _free_databases.pop() if _free_databases else postgres_server.databases.new(migrated_template)
     yield url
-    postgres_server.databases.drop(url)
+    postgres_server.databases.wiped(url, [table.name for table in reversed(metadata.sorted_tables)])
+    _free_databases.append(url)
+
+
+@pytest.fixture(scope="session")
+def _migrated_file(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("ledger") / "migrated.db"
+    _migrate(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def sqlite_url(_migrated_file, tmp_path) -> str:
+    """The URL of a file with today's tables and nothing in them."""
+    shutil.copy(_migrated_file, tmp_path / "ledger.db")
+    return f"sqlite:///{tmp_path / 'ledger.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def ledger_url(request) -> str:
+    """A fresh database of each kind, with today's tables: the test runs on both."""
+    return request.getfixturevalue(f"{request.param}_url")
 
 
 @pytest.fixture

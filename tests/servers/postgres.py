@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sqlalchemy.engine import URL, make_url
@@ -60,6 +60,12 @@ class Databases:
             fill(self.url_of(full))
             self._templates.add(full)
         return full
+
+    def wiped(self, url: str, tables: Sequence[str]) -> None:
+        """Empty a database again, in the given order: a tenth of what a new one costs. Who is still connected is thrown out."""
+        everybody = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        with contextlib.closing(_connect(make_url(url))) as connection:
+            connection.execute(";".join([everybody, *(f"DELETE FROM {name}" for name in tables)]))
 
     def drop(self, url: str) -> None:
         """Drop a database, whoever is connected."""

@@ -1,4 +1,4 @@
-"""Every promise of the ledger runs on every database in `params`; a new one is one more word."""
+"""Every promise of the ledger runs on every database: `ledger_url` (tests/servers/fixtures.py) gives one of each kind."""
 
 from contextlib import AsyncExitStack
 
@@ -7,7 +7,6 @@ import pytest
 from hindwise.ledger import spaces
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.intake import ReflectorId
-from hindwise.ledger.migrate import migrate
 from tests.build import TENANT
 
 RULES = ReflectorId("rules", "", "1")
@@ -20,12 +19,6 @@ def empty_ledger_url(request, tmp_path):
     return request.getfixturevalue("empty_postgres_url") if request.param == "postgres" else f"sqlite:///{tmp_path / 'new.db'}"
 
 
-@pytest.fixture(params=DATABASES)
-def ledger_url(request, tmp_path):
-    """The URL of a fresh database; on Postgres its tables are there already."""
-    return request.getfixturevalue("postgres_url") if request.param == "postgres" else f"sqlite:///{tmp_path / 'ledger.db'}"
-
-
 @pytest.fixture
 async def open_ledger(ledger_url):
     """Opens the database; opened twice, the two share what is kept, as two processes would. All are closed in the end."""
@@ -34,7 +27,6 @@ async def open_ledger(ledger_url):
         async def open_one(**options):
             opened = Ledger(ledger_url, **options)
             stack.push_async_callback(opened.close)
-            await migrate(opened)
             return opened
 
         yield open_one
