@@ -1,0 +1,90 @@
+"""A small house with memories in English and Chinese, and short ways to build a generation by hand."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from hindwise.clock import SystemClock
+from hindwise.engine import Engine, open_engine, spec_of
+from hindwise.index.live import LiveIndex
+from hindwise.index.projection import index_space
+from hindwise.index.rebuild import Rebuild
+from hindwise.ledger import generations
+from hindwise.ledger.generations import Generation
+from hindwise.settings import Settings
+from hindwise.testing import HashedEmbedder
+from tests.engine.recall.helpers import TENANT, apply_outbox, fact, keep, lesson
+
+SUBJECTS = ("train", "hotel", "invoice", "garden", "violin", "recipe", "passport", "backup", "火车", "酒店", "发票", "花园", "护照", "备份")
+TRAITS = ("blue", "late", "fragile", "shared", "paid", "urgent", "安静", "便宜", "准时")
+
+
+def drafts(number: int, seed: int = 0) -> list[Any]:
+    """Facts and lessons in both languages, no two alike."""
+    made = []
+    for at in range(seed, seed + number):
+        subject, trait = SUBJECTS[at % len(SUBJECTS)], TRAITS[at % len(TRAITS)]
+        if at % 3:
+            made.append(fact(f"The {subject} of case {at} is {trait} and goes to desk {at % 17}"))
+        else:
+            made.append(lesson(f"Check the {subject} before desk {at % 17}, case {at}: {trait}", task=f"handle a {subject}"))
+    return made
+
+
+def questions(number: int) -> list[str]:
+    """As people ask, in both languages."""
+    return [f"which {SUBJECTS[at % len(SUBJECTS)]} is {TRAITS[at * 5 % len(TRAITS)]} at desk {at % 17}" for at in range(number)]
+
+
+@asynccontextmanager
+async def house(data: Path, embedder: HashedEmbedder | None = None, **values: Any) -> AsyncIterator[Engine]:
+    """An engine with vectors on the real clock, since leases must end."""
+    settings = Settings(_env_file=None, **{"data": data, "reindex_share": 1.0, **values})
+    async with open_engine(settings, SystemClock(), embedder or HashedEmbedder()) as engine:
+        yield engine
+
+
+async def furnish(engine: Engine, spaces: Sequence[str], each: int) -> None:
+    """Memories in each space, all of them in the live index."""
+    for at, space in enumerate(spaces):
+        await keep(engine, space, *drafts(each, seed=1000 * at))
+    await apply_outbox(engine)
+
+
+def live(engine: Engine) -> LiveIndex:
+    """The engine's index as what it is."""
+    assert isinstance(engine.index, LiveIndex)
+    return engine.index
+
+
+def rebuild_of(engine: Engine) -> Rebuild:
+    """What the activities work with."""
+    return Rebuild(engine.ledger, live(engine), engine.embedder, spec_of(engine.embedder), engine.clock, engine.holder)
+
+
+async def wanted(engine: Engine, kind: str = "embedded") -> Generation:
+    """Ask for a generation, and begin it."""
+    asked = await engine.ledger.write(lambda conn: generations.request(conn, kind, engine.clock.now()))
+    return (await rebuild_of(engine).begin(asked.no)).generation
+
+
+async def fill(engine: Engine, number: int) -> int:
+    """Write all pages; return how many memories."""
+    written, rebuild = 0, rebuild_of(engine)
+    while True:
+        filled = await rebuild.fill(number)
+        written += filled.written
+        if filled.end or filled.gone:
+            return written
+
+
+async def ids_in(engine: Engine, generation: Generation, space: str) -> set[str]:
+    """What one generation holds of a space."""
+    return await (await live(engine).opened(generation)).ids(index_space(TENANT, space))
+
+
+async def switch(engine: Engine, number: int) -> None:
+    """Let it serve; this process notices at once."""
+    assert await engine.ledger.write(lambda conn: generations.switch(conn, number, {}, engine.clock.now()))
+    await live(engine).refresh()
