@@ -5,10 +5,12 @@ All that differs between SQLite and Postgres stands in this file; queries elsewh
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, create_engine, event, text
@@ -244,6 +246,8 @@ class Ledger:
         readers = 6 if self.is_sqlite else limits.pool_size - writers
         self._read_pool = ThreadPoolExecutor(max_workers=readers, thread_name_prefix="ledger-read")
         self._write_pool = ThreadPoolExecutor(max_workers=writers, thread_name_prefix="ledger-write")
+        self._kept: dict[int, Connection] = {}
+        """By thread. Taking one out of the pool and giving it back takes longer than most questions to a file."""
 
     @classmethod
     def of(cls, settings: "Settings") -> "Ledger":
@@ -282,10 +286,26 @@ class Ledger:
             future.add_done_callback(lambda done: done.cancelled() or done.exception())
             raise LedgerUnavailable(f"the ledger did not answer within {within_s:.0f} s", retry_after_s=5) from error
 
-    @staticmethod
-    def _transact(engine: Engine, work: Callable[[Connection], T]) -> T:
-        def once() -> T:
+    @contextmanager
+    def _begin(self, engine: Engine) -> Iterator[Connection]:
+        """One transaction. On Postgres each asks for a connection, so that one that was lost is noticed."""
+        if not self.is_sqlite:
             with engine.begin() as conn:
+                yield conn
+            return
+        kept = self._kept.pop(get_ident(), None)
+        conn = kept or engine.connect()
+        try:
+            with conn.begin():
+                yield conn
+        except BaseException:
+            conn.close()  # whatever is left of it, the pool resets
+            raise
+        self._kept[get_ident()] = conn
+
+    def _transact(self, engine: Engine, work: Callable[[Connection], T]) -> T:
+        def once() -> T:
+            with self._begin(engine) as conn:
                 return work(conn)
 
         try:
@@ -334,4 +354,7 @@ class Ledger:
     def _close(self) -> None:
         self._read_pool.shutdown(wait=True)
         self._write_pool.shutdown(wait=True)
+        for conn in self._kept.values():
+            conn.close()
+        self._kept.clear()
         self.engine.dispose()
