@@ -114,6 +114,20 @@ class InProcessIndex(Protocol):
 
 
 @runtime_checkable
+class LeanIndex(Protocol):
+    """What an index offers besides when each question costs a round trip: the same finds for about the price of the bare search."""
+
+    async def candidates_lean(
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
+    ) -> list[Candidate]:
+        """As `Index.candidates`, but `cosine` is None for what only the words found: whoever has its vector computes it.
+
+        Scores may count the words of a space as they were a quarter of a second ago.
+        """
+        ...
+
+
+@runtime_checkable
 class RestingIndex(Protocol):
     """What an index offers besides when a space that nobody uses costs memory on its server."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import structlog
 
 from hindwise.errors import HindwiseError, IndexUnavailable
-from hindwise.index.base import Candidate, Filters, Index, IndexItem, InProcessIndex, LoggedIndex, RestingIndex, Vector
+from hindwise.index.base import Candidate, Filters, Index, IndexItem, InProcessIndex, LeanIndex, LoggedIndex, RestingIndex, Vector
 from hindwise.ledger.generations import Generation, Spec, State, live_of, written
 
 RETIRE_S = 90.0
@@ -184,6 +184,14 @@ class LiveIndex:
         """As `Index.candidates`; a vector of another model than the generation's is never compared."""
         live = self._asked()
         return await live.index.candidates(space, tokens, vector if live.vectors else None, filters, k=k)
+
+    async def candidates_lean(
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
+    ) -> list[Candidate]:
+        """As `LeanIndex.candidates_lean` where the live generation offers it, else as `candidates`."""
+        live = self._asked()
+        ask = live.index.candidates_lean if isinstance(live.index, LeanIndex) else live.index.candidates
+        return await ask(space, tokens, vector if live.vectors else None, filters, k=k)
 
     def candidates_here(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50

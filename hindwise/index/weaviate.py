@@ -107,9 +107,17 @@ class WeaviateIndex:
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
     ) -> list[Candidate]:
         """Return the union of both pools of one space, ordered by id; see `Index.candidates`. k is kept within 1..200."""
-        self._check(vector)
+        return await self._candidates(space, Asked(tokens, vector, filters.kinds, max(1, min(k, MAX_K))))
+
+    async def candidates_lean(
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
+    ) -> list[Candidate]:
+        """As `candidates`, for less; see `LeanIndex.candidates_lean`."""
+        return await self._candidates(space, Asked(tokens, vector, filters.kinds, max(1, min(k, MAX_K)), lean=True))
+
+    async def _candidates(self, space: str, asked: Asked) -> list[Candidate]:
+        self._check(asked.vector)
         tenant = self._tenant(space)
-        asked = Asked(tokens, vector if self._dim else None, filters.kinds, max(1, min(k, MAX_K)))
 
         async def ask(client: Client) -> list[Candidate]:
             return await self._searcher.ask(self._tenants.use(client, tenant), tenant, asked)

@@ -1,16 +1,17 @@
 """A question to one tenant: the best by words and the best by meaning, side by side, scored alike wherever they came from.
 
-The server ranks, we score: BM25 and coverage from the tokens it sends along and our own counts, cosines from its distances and, for what
-only the words found, from the vectors it sends along. So the figures are those of the embedded index, and nothing is asked a second
-time. Beside the two goes a third question: what was written since these counts were made?
+The server ranks, we score: BM25 and coverage from the words that we know of a space, so that the figures are those of the embedded
+index. How near the finds of the words are in meaning is asked as soon as they are known, while the other pool, which takes longer, is
+still awaited. Beside these goes one more question: what was written since we last looked?
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NamedTuple
+from uuid import UUID
 
-import numpy as np
 from weaviate.classes.query import Filter, MetadataQuery
 from weaviate.collections import CollectionAsync
 
@@ -20,21 +21,22 @@ from hindwise.index.weaviate_schema import vector_name
 from hindwise.index.weaviate_words import SpaceWords, Weights, WordsCache, Written
 
 _SLACK = 14
-"""Asked for beyond k: the server's figures and ours may differ at the edge, and of equal ones the lower ids stay."""
-_WIDER = 5
-"""So many times more where a tie goes on beyond that."""
-_MOST = 5_000
+_LEAST = 40
+"""k and some more are asked for, at least so many: the server's figures and ours may differ at the edge, and of equal ones the lower ids
+stay."""
 _PAGE = 1_000
 _CHANGES = 200
 """More than this since the last question, and all is counted anew."""
+_FRESH_S = 0.25
+"""A lean question takes the statistics as they were so long ago; what it finds is of now."""
 _COUNT_AT_ONCE = 500
 """Spaces up to this size are counted anew before the answer, larger ones after it."""
 _COUNT_EVERY_S = 30.0
 _COUNT_WAIT_S = 0.4
 """How long a first question waits for the counts; a very large space is answered by the server's own scores meanwhile."""
 _DECIMALS = 6
-_LEX = ["memory_id", "lex"]
-_CHANGED = ["memory_id", "lex", "rev"]
+_ALL = ["memory_id", "lex", "rev"]
+_NONE: list[str] = []
 _SCORE = MetadataQuery(score=True)
 _DISTANCE = MetadataQuery(distance=True)
 _MEMORIES = Filter.by_property("is_memory").equal(True)
@@ -42,20 +44,34 @@ _MEMORIES = Filter.by_property("is_memory").equal(True)
 
 
 class Asked(NamedTuple):
-    """What is looked for. `vector`: of length 1; `kinds`: empty = any; `k`: per pool."""
+    """What is looked for. `vector`: of length 1; `kinds`: empty = any; `k`: per pool; `lean`: leave out what
+    costs a question more and the asker can do without: cosines of what only words found, and the very last writes in the statistics."""
 
     tokens: Sequence[str]
     vector: Vector | None
     kinds: frozenset[str]
     k: int
+    lean: bool = False
 
 
 class _Hit(NamedTuple):
-    memory_id: str
-    lex: list[str]
+    """One find. `key`: the object's id as a number; `score`: the server's BM25, or the cosine."""
+
+    key: int
+    object_id: UUID
     score: float
-    """BM25, or cosine."""
-    vector: Sequence[float] | None
+
+
+@dataclass(slots=True)
+class _Pools:
+    """What the server found: by words and by meaning, and the cosines of what the words found."""
+
+    by_words: list[_Hit]
+    by_meaning: list[_Hit]
+    cosines: dict[int, float]
+
+    def found(self) -> dict[int, UUID]:
+        return {hit.key: hit.object_id for hit in (*self.by_words, *self.by_meaning)}
 
 
 class Searcher:
@@ -84,63 +100,76 @@ class Searcher:
         words = self._cache.get(tenant) or await self._first_count(here, tenant)
         if words is None:
             return await self._provisional(here, asked)
-        weights = Weights(words, asked.tokens)
-        by_words, by_meaning, changed = await asyncio.gather(
-            self._lexical(here, weights.searched, asked), self._near(here, asked), _changes(here, words.since)
+        searched = Weights(words, asked.tokens).searched
+        (by_words, cosines), by_meaning, changed = await asyncio.gather(
+            self._by_words(here, searched, asked), self._by_meaning(here, asked), self._changes(here, words, asked)
         )
-        if changed and (len(changed) >= _CHANGES or not words.learn(changed)):
-            words = await self._count_again(here, tenant, words)
         if changed:
-            fresh = Weights(words, asked.tokens)
-            if set(fresh.searched) != set(weights.searched):
-                by_words = await self._lexical(here, fresh.searched, asked)
-            weights = fresh
-        scored = [hit._replace(score=weights.bm25(hit.lex)) for hit in by_words]
-        return _union(_best([hit for hit in scored if hit.score > 0], asked.k), by_meaning, weights, asked)
+            words = await self._learnt(here, tenant, words, changed)
+            fresh = Weights(words, asked.tokens).searched
+            if set(fresh) != set(searched):
+                by_words, cosines = await self._by_words(here, fresh, asked)
+        pools = _Pools(by_words, by_meaning, cosines)
+        words.learn(await _unknown(here, words, pools))
+        return _scored(pools, words, asked, {})
 
     async def _provisional(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[Candidate]:
         """While a space is still being counted: the server's scores, and rarity as it is among what was found."""
-        by_words, by_meaning = await asyncio.gather(self._lexical(here, tuple(dict.fromkeys(asked.tokens)), asked), self._near(here, asked))
-        pool = {hit.memory_id: Written(hit.memory_id, " ".join(hit.lex), 0) for hit in (*by_words, *by_meaning)}
-        return _union(_best(by_words, asked.k), by_meaning, Weights(SpaceWords.of(pool.values()), asked.tokens), asked)
+        terms = tuple(dict.fromkeys(asked.tokens))
+        (by_words, cosines), by_meaning = await asyncio.gather(self._by_words(here, terms, asked), self._by_meaning(here, asked))
+        pools, words = _Pools(by_words, by_meaning, cosines), SpaceWords()
+        words.learn(await _unknown(here, words, pools))
+        return _scored(pools, words, asked, {hit.key: hit.score for hit in by_words})
 
-    async def _lexical(self, here: CollectionAsync[Any, Any], terms: Sequence[str], asked: Asked) -> list[_Hit]:
+    async def _learnt(self, here: CollectionAsync[Any, Any], tenant: str, words: SpaceWords, changed: Sequence[Written]) -> SpaceWords:
+        if len(changed) < _CHANGES and words.learn(changed):
+            return words
+        return await self._count_again(here, tenant, words)
+
+    async def _by_words(self, here: CollectionAsync[Any, Any], terms: Sequence[str], asked: Asked) -> tuple[list[_Hit], dict[int, float]]:
+        """The best by words and some more, and the cosine of each, by key."""
         if not terms:
-            return []  # the server refuses an empty question
-        query, filters = " ".join(terms), _of_kinds(asked)
-        vectors = [self._name] if asked.vector is not None else False
+            return [], {}  # the server refuses an empty question
+        found = await here.query.bm25(
+            query=" ".join(terms),
+            query_properties=["lex"],
+            limit=_limit(asked.k),
+            filters=_of_kinds(asked),
+            return_metadata=_SCORE,
+            return_properties=_NONE,
+        )
+        hits = [_Hit(one.uuid.int, one.uuid, one.metadata.score or 0.0) for one in found.objects]
+        if not hits or asked.vector is None or asked.lean:
+            return hits, {}
+        these = Filter.by_id().contains_any([hit.object_id for hit in hits])
+        return hits, {hit.key: hit.score for hit in await self._near(here, asked.vector, these, len(hits))}
 
-        async def ask(limit: int) -> list[_Hit]:
-            found = await here.query.bm25(
-                query=query,
-                query_properties=["lex"],
-                limit=limit,
-                filters=filters,
-                include_vector=vectors,
-                return_metadata=_SCORE,
-                return_properties=_LEX,
-            )
-            return [_hit(one, one.metadata.score or 0.0, _single(one.vector.get(self._name))) for one in found.objects]
-
-        return await _enough(ask, asked.k)
-
-    async def _near(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[_Hit]:
+    async def _by_meaning(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[_Hit]:
         if asked.vector is None:
             return []
-        vector, filters = asked.vector.tolist(), _of_kinds(asked) or _MEMORIES
+        return await self._near(here, asked.vector, _of_kinds(asked) or _MEMORIES, _limit(asked.k))
 
-        async def ask(limit: int) -> list[_Hit]:
-            found = await here.query.near_vector(
-                vector,
-                target_vector=self._name,
-                limit=limit,
-                filters=filters,
-                return_metadata=_DISTANCE,
-                return_properties=_LEX,
-            )
-            return [_hit(one, _cosine(1.0 - (one.metadata.distance or 0.0)), None) for one in found.objects]
+    async def _near(self, here: CollectionAsync[Any, Any], vector: Vector, filters: Any, limit: int) -> list[_Hit]:
+        found = await here.query.near_vector(
+            vector.tolist(),
+            target_vector=self._name,
+            limit=limit,
+            filters=filters,
+            return_metadata=_DISTANCE,
+            return_properties=_NONE,
+        )
+        return [_Hit(one.uuid.int, one.uuid, _cosine(one.metadata.distance)) for one in found.objects]
 
-        return _best(await _enough(ask, asked.k), asked.k)
+    async def _changes(self, here: CollectionAsync[Any, Any], words: SpaceWords, asked: Asked) -> list[Written]:
+        """What was written since, oldest first; cut at _CHANGES."""
+        now = monotonic()
+        if asked.lean and now - words.looked_at < _FRESH_S:
+            return []
+        words.looked_at = now
+        found = await here.query.fetch_objects(
+            filters=Filter.by_property("rev").greater_than(words.since), limit=_CHANGES, return_properties=_ALL
+        )
+        return sorted((_written(one) for one in found.objects), key=lambda one: one.rev)
 
     async def _first_count(self, here: CollectionAsync[Any, Any], tenant: str) -> SpaceWords | None:
         task = self._count(here, tenant)
@@ -162,7 +191,7 @@ class Searcher:
 
         async def count() -> SpaceWords:
             try:
-                words = SpaceWords.of([_written(one) async for one in pages(here, _CHANGED)])
+                words = SpaceWords.of([_written(one) async for one in pages(here, _ALL)])
                 self._cache.put(tenant, words)
                 self._counted_at[tenant] = monotonic()
                 return words
@@ -188,69 +217,52 @@ async def pages(here: CollectionAsync[Any, Any], properties: Sequence[str]) -> A
         after = found.objects[-1].uuid
 
 
-async def _changes(here: CollectionAsync[Any, Any], since: int) -> list[Written]:
-    """What was written after `since` (microseconds), oldest first; cut at _CHANGES."""
-    found = await here.query.fetch_objects(
-        filters=Filter.by_property("rev").greater_than(since), limit=_CHANGES, return_properties=_CHANGED
-    )
+async def _unknown(here: CollectionAsync[Any, Any], words: SpaceWords, pools: _Pools) -> list[Written]:
+    """Read what was found and is not known yet: rarely anything, it was written between two questions that ran side by side."""
+    ids = [object_id for key, object_id in pools.found().items() if key not in words.documents]
+    if not ids:
+        return []
+    found = await here.query.fetch_objects_by_ids(ids, limit=len(ids), return_properties=_ALL)
     return sorted((_written(one) for one in found.objects), key=lambda one: one.rev)
 
 
-async def _enough(ask: Callable[[int], Awaitable[list[_Hit]]], k: int) -> list[_Hit]:
-    """The k best and some more, so that none is missing that is as good as the last of them."""
-    limit = k + _SLACK
-    while True:
-        found = await ask(limit)
-        tied = len(found) >= limit and abs(found[k - 1].score - found[-1].score) < 1e-6
-        if not tied or limit >= _MOST:
-            return found
-        limit = min(_MOST, limit * _WIDER)
+def _scored(pools: _Pools, words: SpaceWords, asked: Asked, scores: Mapping[int, float]) -> list[Candidate]:
+    """The union of the k best of each pool, ordered by id. scores: BM25 by key where it is not ours."""
+    weights, documents = Weights(words, asked.tokens), words.documents
+    lexical = {hit.key: scores.get(hit.key) or weights.bm25(documents[hit.key].tokens) for hit in pools.by_words if hit.key in documents}
+    meaning = {hit.key: hit.score for hit in pools.by_meaning if hit.key in documents}
+    chosen = _best({key: score for key, score in lexical.items() if score > 0}, words, asked.k)
+    near = _best(meaning, words, asked.k)
+    found = [
+        Candidate(
+            documents[key].memory_id,
+            lexical[key] if key in chosen else 0.0,
+            meaning[key] if key in meaning else pools.cosines.get(key),
+            weights.coverage(documents[key].tokens),
+        )
+        for key in chosen | near
+    ]
+    return sorted(found, key=lambda candidate: candidate.memory_id)
 
 
-def _best(hits: Sequence[_Hit], k: int) -> list[_Hit]:
-    return sorted(hits, key=lambda hit: (-hit.score, hit.memory_id))[:k]
+def _best(scores: Mapping[int, float], words: SpaceWords, k: int) -> set[int]:
+    documents = words.documents
+    return set(sorted(scores, key=lambda key: (-scores[key], documents[key].memory_id))[:k])
 
 
-def _union(by_words: Sequence[_Hit], by_meaning: Sequence[_Hit], weights: Weights, asked: Asked) -> list[Candidate]:
-    words = {hit.memory_id: hit for hit in by_words}
-    meaning = {hit.memory_id: hit for hit in by_meaning}
-    found = {}
-    for memory_id in sorted({*words, *meaning}):
-        by_word = words.get(memory_id)
-        near = meaning.get(memory_id)
-        hit = by_word or near
-        if hit is None:
-            continue
-        cosine = near.score if near is not None else _dot(hit.vector, asked.vector)
-        found[memory_id] = Candidate(memory_id, by_word.score if by_word else 0.0, cosine, weights.coverage(hit.lex))
-    return list(found.values())
+def _limit(k: int) -> int:
+    return max(_LEAST, k + _SLACK)
+
+
+def _cosine(distance: float | None) -> float:
+    return round(max(-1.0, min(1.0, 1.0 - (distance or 0.0))), _DECIMALS)
 
 
 def _of_kinds(asked: Asked) -> Any:
     return Filter.by_property("kind").contains_any(sorted(asked.kinds)) if asked.kinds else None
 
 
-def _hit(one: Any, score: float, vector: Sequence[float] | None) -> _Hit:
-    return _Hit(one.properties["memory_id"], one.properties["lex"].split(), round(score, _DECIMALS), vector)
-
-
-def _single(vector: Any) -> Sequence[float] | None:
-    return vector or None
-
-
 def _written(one: Any) -> Written:
     properties = one.properties
     is_marker = str(one.uuid) == MARKER_ID
-    return Written("" if is_marker else properties["memory_id"], properties["lex"] or "", int(properties["rev"]))
-
-
-def _cosine(value: float) -> float:
-    return max(-1.0, min(1.0, value))
-
-
-def _dot(vector: Sequence[float] | None, question: Vector | None) -> float | None:
-    if not vector or question is None:
-        return None
-    own = np.asarray(vector, dtype=np.float32)
-    length = float(np.linalg.norm(own)) * float(np.linalg.norm(question))
-    return round(_cosine(float(own @ question) / length), _DECIMALS) if length else 0.0
+    return Written(one.uuid.int, "" if is_marker else properties["memory_id"], properties["lex"] or "", int(properties["rev"]))

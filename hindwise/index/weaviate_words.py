@@ -1,12 +1,14 @@
 """How many memories of a space hold a word? Weaviate keeps such figures but tells none of them, so each process counts for itself.
 
-The counts are read once per space, then kept up to date by asking, beside each question, for what was written since. Without them the
-words that half of a space holds could not be left out, and scores would differ from those of the embedded index. Pure.
+The words are read once per space, then kept up to date by asking, beside each question, for what was written since. Without them the
+words that half of a space holds could not be left out, and scores would differ from those of the embedded index. And since a find's
+words are known here, the server sends ids alone, which is what costs least. Pure.
 """
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from sys import intern
 from typing import NamedTuple
 
 from hindwise.index.scoring import COMMON_SHARE, SMALL_SPACE, idf
@@ -16,29 +18,38 @@ OVERLAP_US = 1_000_000
 """How far the clocks of two writers of one space may differ. They take turns, so more would have to be a broken clock."""
 _MANY = 40
 _BYTES_PER_ENTRY = 120
-"""What one word, or one memory, takes in a dictionary of counts, roughly."""
+"""What an entry of a dictionary takes, with its key, roughly."""
 
 
 class Written(NamedTuple):
-    """One object as it comes from the server. `memory_id` "" = the marker, `rev`: microseconds, when it was written."""
+    """One object as it comes from the server. `key`: its id as a number; `memory_id`: "" = the marker; `rev`: when, in microseconds."""
 
+    key: int
     memory_id: str
     lex: str
     rev: int
 
 
+class Document(NamedTuple):
+    """What is kept of a memory, so that a find needs to bring nothing but its id."""
+
+    memory_id: str
+    tokens: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class SpaceWords:
-    """The counts of one space. `upto`: the newest write in it; `marker`: when something was last taken out."""
+    """The words of one space. `upto`: the newest write in it; `marker`: when something was last taken out."""
 
-    docs: int = 0
     tokens: int = 0
     df: Counter[str] = field(default_factory=Counter)
+    documents: dict[int, Document] = field(default_factory=dict)
     upto: int = 0
     marker: int = 0
+    looked_at: float = 0.0
+    """When this process last asked what was written since, on the monotonic clock."""
     _recent: deque[int] = field(default_factory=deque)
     """When the newest were written, each within the overlap of the last."""
-    _seen: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, written: Iterable[Written]) -> "SpaceWords":
@@ -48,30 +59,36 @@ class SpaceWords:
         return words
 
     def learn(self, written: Sequence[Written]) -> bool:
-        """Add what was written since, oldest first. False: something was taken out or replaced, and all has to be counted anew."""
+        """Add what was written since, oldest first. False: something was taken out, and all has to be counted anew."""
         whole = True
         for one in written:
             self.upto = max(self.upto, one.rev)
-            if not one.memory_id:
-                if one.rev > self.marker:
-                    whole, self.marker = False, one.rev
-                continue
-            content = hash(one.lex)
-            known = self._seen.get(one.memory_id)
-            if known is None:
-                self._seen[one.memory_id] = content
-                self._count(one.lex.split())
-                self._recent.append(one.rev)
-            elif known != content:
-                whole = False
+            if one.memory_id:
+                self._replace(one)
+            elif one.rev > self.marker:
+                whole, self.marker = False, one.rev
         while self._recent and self._recent[0] <= self.upto - OVERLAP_US:
             self._recent.popleft()
         return whole
 
-    def _count(self, tokens: list[str]) -> None:
-        self.docs += 1
+    def _replace(self, one: Written) -> None:
+        # Each word is kept once, however many memories hold it.
+        tokens = tuple(map(intern, one.lex.split()))
+        known = self.documents.get(one.key)
+        if known is not None and known.tokens == tokens:
+            return
+        if known is not None:
+            self.tokens -= len(known.tokens)
+            self.df.subtract(set(known.tokens))
+        self.documents[one.key] = Document(one.memory_id, tokens)
         self.tokens += len(tokens)
         self.df.update(set(tokens))
+        self._recent.append(one.rev)
+
+    @property
+    def docs(self) -> int:
+        """How many memories."""
+        return len(self.documents)
 
     @property
     def since(self) -> int:
@@ -81,7 +98,7 @@ class SpaceWords:
     @property
     def nbytes(self) -> int:
         """Bytes held, roughly."""
-        return (len(self.df) + self.docs) * _BYTES_PER_ENTRY
+        return (len(self.df) + 2 * self.docs) * _BYTES_PER_ENTRY + 8 * self.tokens
 
 
 class Weights:
@@ -98,21 +115,21 @@ class Weights:
         """Those that are known; the common ones only where nothing else is known."""
         self._mean = words.tokens / words.docs if words.docs and words.tokens else 1.0
 
-    def bm25(self, lex: Sequence[str]) -> float:
+    def bm25(self, tokens: Sequence[str]) -> float:
         """The score of a document with these tokens, rounded so that equal ones are equal."""
-        norm = K1 * (1 - B + B * len(lex) / self._mean)
+        norm = K1 * (1 - B + B * len(tokens) / self._mean)
         score = 0.0
         for term in self.searched:
-            if tf := lex.count(term):
+            if tf := tokens.count(term):
                 score += self.idf[term] * tf * (K1 + 1) / (tf + norm)
         return round(score, 6)
 
-    def coverage(self, lex: Sequence[str]) -> float:
+    def coverage(self, tokens: Sequence[str]) -> float:
         """The share of the question's weight that a document with these tokens holds, 0..1."""
         if not self._total:
             return 0.0
-        held = set(lex)
-        return round(sum(weight for term, weight in self.idf.items() if term in held) / self._total, 6)
+        held = self.idf.keys() & set(tokens)
+        return round(sum([self.idf[term] for term in held]) / self._total, 6)
 
 
 class WordsCache:

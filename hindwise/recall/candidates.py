@@ -39,7 +39,7 @@ def score_rows(
         Found(
             row,
             sum(weights[word] * count[word] * (_K1 + 1) / (count[word] + _norm(len(document), mean)) for word in asked if word in count),
-            _cosine(vectors.get((row.space_no, row.text_hash)), question),
+            cosine_of(vectors.get((row.space_no, row.text_hash)), question),
         )
         for row, document, count in zip(rows, documents, counts, strict=True)
     ]
@@ -49,7 +49,8 @@ def _norm(length: int, mean: float) -> float:
     return _K1 * (1 - _B + _B * length / mean)
 
 
-def _cosine(vector: Vector | None, question: Vector | None) -> float | None:
+def cosine_of(vector: Vector | None, question: Vector | None) -> float | None:
+    """Return the cosine of two vectors of length 1; None where either is missing or they are of different models."""
     # Vectors of another model's length can lie in the ledger while a new generation is being built.
     if vector is None or question is None or vector.shape != question.shape:
         return None
