@@ -24,6 +24,7 @@ from hindwise.index.base import Candidate, Filters, IndexItem, Vector
 from hindwise.index.scoring import best
 from hindwise.index.space_cache import SpaceCache
 from hindwise.index.terms import pack
+from hindwise.text.tokens import TOKENIZER_VERSION
 
 FILE_NAME = "index-{generation}.db"
 
@@ -39,7 +40,7 @@ _ALL_CHANGES = 2**62
 T = TypeVar("T")
 
 
-def open_embedded(path: Path, *, dim: int, cache_mb: int) -> "EmbeddedIndex":
+def open_embedded(path: Path, *, dim: int, cache_mb: int, tokenizer: int = TOKENIZER_VERSION) -> "EmbeddedIndex":
     """Open or make the index file at `path` for vectors of `dim` numbers (0 = words only), caching about `cache_mb` MB.
 
     Blocks for some milliseconds: call it while starting, or on a thread. Raises DimensionMismatch when the file holds vectors of
@@ -49,7 +50,7 @@ def open_embedded(path: Path, *, dim: int, cache_mb: int) -> "EmbeddedIndex":
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = schema.connect(path, may_create=True)
         try:
-            schema.create(connection, dim=dim)
+            schema.create(connection, dim=dim, tokenizer=tokenizer)
         finally:
             connection.close()
     except (sqlite3.Error, OSError) as error:

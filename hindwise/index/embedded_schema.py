@@ -99,12 +99,12 @@ def _patiently(connection: sqlite3.Connection, statement: str) -> None:
             time.sleep(0.02)
 
 
-def create(connection: sqlite3.Connection, *, dim: int) -> None:
+def create(connection: sqlite3.Connection, *, dim: int, tokenizer: int = TOKENIZER_VERSION) -> None:
     """Make the tables where they are missing, and check that the file was made for this dimension, format and tokenizer.
 
     Raises DimensionMismatch, or IndexUnavailable for a file of another format or tokenizer.
     """
-    wanted = {"dim": str(dim), "format": FORMAT, "tokenizer": str(TOKENIZER_VERSION)}
+    wanted = {"dim": str(dim), "format": FORMAT, "tokenizer": str(tokenizer)}
     connection.execute("BEGIN IMMEDIATE")
     try:
         for statement in _TABLES:

@@ -3,7 +3,9 @@
 import asyncio
 import fcntl
 import sqlite3
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -11,43 +13,107 @@ from hindwise.errors import IndexUnavailable, InvalidInput
 from hindwise.index.base import Index
 from hindwise.index.embedded import open_embedded
 from hindwise.settings import Settings
+from hindwise.text.tokens import TOKENIZER_VERSION
 
 _log = structlog.get_logger(__name__)
 
 
-async def open_index(settings: Settings, kind: str, generation: int, dim: int, secret: bytes) -> Index:
+async def open_index(
+    settings: Settings, kind: str, generation: int, dim: int, secret: bytes, *, tokenizer: int = TOKENIZER_VERSION
+) -> Index:
     """Open the index of one generation; any number of generations may be open side by side.
 
-    kind: "embedded"; generation: its number in the ledger; dim: length of its vectors, 0 = words alone; secret: keys the names
-    that stand for spaces outside this machine. Raises IndexUnavailable, InvalidInput for an unknown kind.
+    kind: "embedded" or "weaviate"; generation: its number in the ledger; dim: length of its vectors, 0 = words alone; secret: keys the
+    names that stand for spaces outside this machine; tokenizer: which made its words, of a generation from before.
+
+    Raises IndexUnavailable, DimensionMismatch, InvalidInput for an unknown kind, a missing setting or a key that is refused.
     """
     if kind == "embedded":
         path = settings.data / f"index-{generation}.db"
-        return await asyncio.to_thread(open_embedded_file, path, dim=dim, cache_mb=settings.index_cache_mb)
-    raise InvalidInput(f"an index of kind {kind!r} is not known here: use embedded")
+        return await asyncio.to_thread(open_embedded_file, path, dim=dim, cache_mb=settings.index_cache_mb, tokenizer=tokenizer)
+    if kind == "weaviate":
+        weaviate = await _weaviate(settings)
+        opened: Index = await weaviate.open_weaviate(
+            weaviate.Address(settings.weaviate_url, settings.weaviate_grpc_url, settings.weaviate_api_key.get_secret_value()),
+            generation=generation,
+            dim=dim,
+            secret=secret,
+            question_s=settings.index_timeout_s,
+            cache_mb=settings.index_cache_mb,
+        )
+        return opened
+    raise InvalidInput(f"an index of kind {kind!r} is not known here: use embedded or weaviate")
 
 
-def open_embedded_file(path: Path, *, dim: int, cache_mb: int) -> Index:
+def check_index_settings(settings: Settings) -> None:
+    """Raise InvalidInput where the chosen index lacks a setting."""
+    if settings.index == "weaviate":
+        _check_weaviate(settings)
+
+
+def _check_weaviate(settings: Settings) -> None:
+    values = {
+        "WEAVIATE_URL": settings.weaviate_url,
+        "WEAVIATE_GRPC_URL": settings.weaviate_grpc_url,
+        "WEAVIATE_API_KEY": settings.weaviate_api_key.get_secret_value(),
+    }
+    if missing := [name for name, value in values.items() if not value]:
+        raise InvalidInput(
+            f"an index on Weaviate needs {' and '.join(missing)}; its gRPC port listens on every network, so the server must want a key: "
+            "AUTHENTICATION_APIKEY_ENABLED=true, AUTHENTICATION_ANONYMOUS_ACCESS_ENABLED=false"
+        )
+
+
+async def _weaviate(settings: Settings) -> Any:
+    """The module, imported when first needed: it takes over a second, on a thread, so that nothing else waits."""
+    _check_weaviate(settings)
+    try:
+        return await asyncio.to_thread(import_module, "hindwise.index.weaviate")
+    except ModuleNotFoundError as error:
+        raise InvalidInput("an index on Weaviate needs its client: pip install 'hindwise[weaviate]'") from error
+
+
+async def remove_index(settings: Settings, kind: str, generation: int, secret: bytes) -> None:
+    """Remove all that the index of one generation holds; one that is gone already is fine. Raises IndexUnavailable, InvalidInput."""
+    if kind == "embedded":
+        return await asyncio.to_thread(_remove_file, settings.data / f"index-{generation}.db")
+    if kind == "weaviate":
+        weaviate = await _weaviate(settings)
+        address = weaviate.Address(settings.weaviate_url, settings.weaviate_grpc_url, settings.weaviate_api_key.get_secret_value())
+        await weaviate.remove_generation(address, generation, secret)
+        return None
+    raise InvalidInput(f"an index of kind {kind!r} is not known here: use embedded or weaviate")
+
+
+def _remove_file(path: Path) -> None:
+    try:
+        for file in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm")), path.with_suffix(".lock")):
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise IndexUnavailable(f"{path.name} cannot be removed ({error.strerror})") from error
+
+
+def open_embedded_file(path: Path, *, dim: int, cache_mb: int, tokenizer: int = TOKENIZER_VERSION) -> Index:
     """Open the index file; one that is no readable database is removed first, since all of it is made again from the ledger.
 
     Blocks for some milliseconds. Raises what `open_embedded` raises for any other reason.
     """
     try:
-        return open_embedded(path, dim=dim, cache_mb=cache_mb)
+        return open_embedded(path, dim=dim, cache_mb=cache_mb, tokenizer=tokenizer)
     except IndexUnavailable as error:
         if not _is_damaged(error):
             raise
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes starting at once one removes it, the others find the new file
         try:
-            return open_embedded(path, dim=dim, cache_mb=cache_mb)
+            return open_embedded(path, dim=dim, cache_mb=cache_mb, tokenizer=tokenizer)
         except IndexUnavailable as error:
             if not _is_damaged(error):
                 raise
             _log.warning("index_damaged", file=path.name, next="made again from the ledger")
             for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
                 file.unlink(missing_ok=True)
-            return open_embedded(path, dim=dim, cache_mb=cache_mb)
+            return open_embedded(path, dim=dim, cache_mb=cache_mb, tokenizer=tokenizer)
 
 
 def _is_damaged(error: IndexUnavailable) -> bool:
