@@ -13,8 +13,9 @@ async def credit(engine: Engine, message: StepInput) -> CreditResult:
 
     def count(conn: Connection) -> CreditResult:
         row = reflections.row_of(conn, message.reflection_id)
+        # Locked, and before the reflection: what is counted here goes with the episode when its user is erased.
+        episode = episodes.row_of(conn, row.tenant_id, row.episode_id, lock=True)
         reflections.set_running(conn, row.id, "credit", now)
-        episode = episodes.row_of(conn, row.tenant_id, row.episode_id)
         told = recalls.told_to_task(
             conn,
             row.tenant_id,

@@ -310,6 +310,35 @@ class SimpleResults(Answer):
     results: list[SimpleResult]
 
 
+class ErasureAccepted(Answer):
+    """Kept; the erasure follows by itself, also where Temporal is down at present."""
+
+    erasure_id: str
+    status: str
+    status_url: str
+    workflow_id: str
+    workflow_url: str = Field(default="", description="In Temporal's UI, where that is known.")
+
+
+class ErasureAnswer(Answer):
+    """The receipt of an erasure: numbers and times, nothing of what was erased."""
+
+    erasure_id: str
+    status: Literal["queued", "running", "completed", "needs_attention"]
+    user_hash: str = Field(description="The user, by a keyed hash: `HindwiseSpace` of their workflows in Temporal.")
+    requested_at: Time
+    started_at: Time | None
+    wiped_at: Time | None = Field(description="From here on nothing of before is left; what came later belongs to the user who came back.")
+    finished_at: Time | None
+    ledger: dict[str, int] = Field(description="Rows deleted, by table.")
+    index: dict[str, int] = Field(description="Objects deleted, by index generation: live, being built, kept from before.")
+    found_again: dict[str, int] = Field(description="What a second search of each store found: zeros, once completed.")
+    shared_lessons_kept: int = Field(description="Lessons of agents that stood on this user's tasks alone; they passed the scrub.")
+    error: str = Field(description="Why it cannot go on at present, where it needs attention.")
+    workflow_id: str
+    workflow_url: str = Field(default="", description="In Temporal's UI, where that is known.")
+
+
 class Health(Answer):
     """The process answers."""
 

@@ -15,7 +15,7 @@ from api.auth import KeyedLocks, Keyring, RateLimit, check_auth_setting
 from api.bootstrap import ensure_first_key
 from api.dispatch import Dispatch
 from api.metrics import Metrics
-from api.routers import episodes, health, hooks, memories, recall, recalls, reflections, sessions, simple_memory
+from api.routers import episodes, erasures, health, hooks, memories, recall, recalls, reflections, sessions, simple_memory
 from api.services import Services
 from api.shell import Shell
 from api.sweeper import Sweeper
@@ -42,10 +42,11 @@ _TAGS = [
     {"name": "reflections", "description": "Each look back: where it stands and what it decided."},
     {"name": "recall", "description": "What an agent should know before a task, and whether it helped."},
     {"name": "memories", "description": "What is kept: write, read, list, erase."},
+    {"name": "privacy", "description": "Erase a user, with a receipt."},
     {"name": "simple", "description": "One sentence in, found again by the next search."},
     {"name": "health", "description": "Is it there, is it ready, and its figures."},
 ]
-_ROUTERS = (sessions, episodes, hooks, reflections, recall, recalls, memories, simple_memory, health)
+_ROUTERS = (sessions, episodes, hooks, reflections, recall, recalls, memories, erasures, simple_memory, health)
 
 
 def create_app(

@@ -254,6 +254,14 @@ class ReflectionsQuery(Page):
     )
 
 
+class ErasureBody(Body):
+    """Who is to be forgotten."""
+
+    model_config = _example({"user_id": "somebody-who-asked-for-it"})
+
+    user_id: Id = Field(description="The user whose private space is erased, with every task, session and recall of theirs.")
+
+
 class TaskQuery(Body):
     """Which task: by the caller's own id."""
 

@@ -14,12 +14,14 @@ from sqlalchemy import Connection
 from api.temporal import Starter
 from hindwise.engine import Engine
 from hindwise.errors import HindwiseError
-from hindwise.ledger import reflections, sessions
+from hindwise.ledger import erasures, reflections, sessions
+from hindwise.ledger.erasures import Erasure
 from hindwise.ledger.intake import Accepted
 from hindwise.ledger.sessions import Recorded, SessionRow
 from hindwise.model.ids import keyed_hash
 from hindwise.model.space import spaces_of
 from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
+from workflows.erase_messages import EraseInput
 
 _log = structlog.get_logger("hindwise.api")
 
@@ -138,6 +140,23 @@ class Dispatch:
         await self.starter.start_reflection(self.reflection_input(tenant_id, reflection_id, spaces))
         now = self.engine.clock.now()
         await self.engine.ledger.write(lambda conn: reflections.set_dispatched(conn, reflection_id, now))
+
+    def erasure(self, erasure: Erasure) -> None:
+        """Start an erasure in the background; one that waits tries again."""
+        self._in_background(self.start_erasure(erasure))
+
+    async def start_erasure(self, erasure: Erasure) -> None:
+        """Start an erasure and note it. Raises WorkflowsUnavailable, LedgerUnavailable."""
+        await self.starter.start_erasure(
+            EraseInput(
+                erasure_id=erasure.id,
+                tenant_hash=self._hash("tenant", erasure.tenant_id),
+                space_hash=erasure.user_hash,
+                queue_prefix=self.engine.settings.task_queue_prefix,
+            )
+        )
+        now = self.engine.clock.now()
+        await self.engine.ledger.write(lambda conn: erasures.set_dispatched(conn, erasure.id, now))
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         if len(self._tasks) >= _MAX_BACKGROUND:

@@ -1,4 +1,4 @@
-"""Finds what was accepted but never reached Temporal: reflections without a start, sessions with turns no workflow has seen.
+"""Finds what was accepted but never reached Temporal: erasures and reflections without a start, turns that no workflow has seen.
 
 And what Temporal has lost since: reflections that run for long are started again, which changes nothing where their workflow runs.
 
@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Row
 
 from api.dispatch import Dispatch
 from hindwise.errors import HindwiseError
-from hindwise.ledger import episodes, leases, reflections, sessions
+from hindwise.ledger import episodes, erasures, leases, reflections, sessions
 from hindwise.model.space import spaces_of
 
 _log = structlog.get_logger("hindwise.api")
@@ -60,7 +60,19 @@ class Sweeper:
             return 0
         if not self.dispatch.starter.available():
             return 0
-        return await self._reflections(now) + await self._sessions(now)
+        return await self._erasures(now) + await self._reflections(now) + await self._sessions(now)
+
+    async def _erasures(self, now: datetime) -> int:
+        waiting = await self.dispatch.engine.ledger.read(lambda conn: erasures.waiting(conn, now - _YOUNG, now - _LOST_RUN, _BATCH))
+        told = 0
+        for erasure in waiting:
+            try:
+                await self.dispatch.start_erasure(erasure)
+                told += 1
+            except HindwiseError as error:
+                _log.info("sweep.erasure_later", erasure=erasure.id, error=error.type)
+                break  # the next would wait for the same outage
+        return told
 
     async def _reflections(self, now: datetime) -> int:
         waiting = await self.dispatch.engine.ledger.read(lambda conn: _waiting(conn, now))

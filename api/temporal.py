@@ -16,9 +16,10 @@ from temporalio.service import RPCError, RPCStatusCode
 from api.errors import WorkflowsUnavailable
 from hindwise.errors import NotFound
 from hindwise.settings import Settings
-from workflows import connection, start
+from workflows import connection, start, start_erasure
 from workflows.connection import NotConnected, NotDelivered
 from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
+from workflows.erase_messages import EraseInput
 
 T = TypeVar("T")
 _log = structlog.get_logger("hindwise.api")
@@ -49,6 +50,10 @@ class Starter(Protocol):
 
     async def signal_reflection(self, reflection_id: str, signal: str) -> None:
         """Release a parked reflection. Raises NotFound when no workflow of that reflection runs."""
+        ...
+
+    async def start_erasure(self, erasure: EraseInput) -> None:
+        """Return when the erasure's workflow exists, whoever started it; one that waits tries again."""
         ...
 
     def available(self) -> bool:
@@ -131,6 +136,11 @@ class TemporalStarter:
         """See Starter."""
         if not await self._call(lambda client: self._signal(client, reflection_id, signal)):
             raise NotFound("no workflow of this reflection is open")
+
+    async def start_erasure(self, erasure: EraseInput) -> None:
+        """See Starter."""
+        told = erasure.model_copy(update={"search_attributes": self._search_attributes})
+        await self._call(lambda client: start_erasure.start_erasure(client, told, rpc_timeout_s=self._timeout_s))
 
     def _signal(self, client: Client, reflection_id: str, signal: str) -> Awaitable[bool]:
         prefix = self._settings.task_queue_prefix

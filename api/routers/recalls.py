@@ -29,7 +29,7 @@ async def post_feedback(recall_id: str, body: FeedbackBody, services: Use, calle
     now, note = services.engine.clock.now(), safe(body.note)[:2_000]
 
     def work(conn: Connection) -> int:
-        row = recalls.row_of(conn, caller.tenant_id, recall_id)
+        row = recalls.row_of(conn, caller.tenant_id, recall_id, lock=True)
         if body.memory_id is not None and body.memory_id not in row.memory_ids:
             raise NotFound(f"recall {recall_id!r} did not tell memory {body.memory_id!r}: GET /v1/recalls/{recall_id} lists what it told")
         told = [body.memory_id] if body.memory_id is not None else row.memory_ids

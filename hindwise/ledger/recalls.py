@@ -18,17 +18,25 @@ def log(conn: Connection, rows: Sequence[dict[str, Any]]) -> None:
         insert_new(conn, recalls, rows)
 
 
-def row_of(conn: Connection, tenant_id: str, recall_id: str) -> Row[Any]:
-    """Return a logged recall. Raises NotFound."""
-    row = conn.execute(select(recalls).where(recalls.c.tenant_id == tenant_id, recalls.c.id == recall_id)).first()
+def row_of(conn: Connection, tenant_id: str, recall_id: str, *, lock: bool = False) -> Row[Any]:
+    """Return a logged recall; lock: for whoever writes what came of it, so that an erasure takes that along. Raises NotFound."""
+    query = select(recalls).where(recalls.c.tenant_id == tenant_id, recalls.c.id == recall_id)
+    row = conn.execute(query.with_for_update() if lock else query).first()
     if row is None:
         raise NotFound(f"no recall {recall_id!r}: ids are logged within a second of the answer")
     return row
 
 
 def purge(conn: Connection, before: datetime, limit: int) -> int:
-    """Delete the oldest recalls logged before `before`; return how many. What came of them stays counted on the memories."""
-    oldest = select(recalls.c.id).where(recalls.c.at < before).order_by(recalls.c.at).limit(limit)
+    """Delete the oldest recalls logged before `before`; return how many. What came of them stays counted on the memories.
+
+    What was said about them goes too: nobody could tell any more whose words they are.
+    """
+    oldest = list(conn.execute(select(recalls.c.id).where(recalls.c.at < before).order_by(recalls.c.at).limit(limit)).scalars())
+    if not oldest:
+        return 0
+    said = update(credit_rows).where(credit_rows.c.source_id.in_(oldest), credit_rows.c.note != "")
+    conn.execute(said.values(note=""))
     return int(conn.execute(delete(recalls).where(recalls.c.id.in_(oldest))).rowcount)
 
 

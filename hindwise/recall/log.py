@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from hindwise.errors import HindwiseError
 from hindwise.ledger import recalls
 from hindwise.ledger.engine import Ledger
+from hindwise.recall.overtaken import Answered, standing
 
 _WITHIN_S = 0.5
 _BATCH = 200
@@ -22,19 +23,22 @@ _logger = structlog.get_logger(__name__)
 class RecallLog:
     """Collects rows and writes them in batches, within a second. `lost`: rows given up so far."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._waiting: deque[dict[str, Any]] = deque()
+    def __init__(self, ledger: Ledger, secret: bytes) -> None:
+        self._ledger, self._secret = ledger, secret
+        self._waiting: deque[Answered] = deque()
         self._task: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
         self.lost = 0
 
-    def add(self, row: dict[str, Any]) -> None:
-        """Keep a row for the next batch. Returns at once; must be called on the event loop."""
+    def add(self, row: dict[str, Any], space_no: int) -> None:
+        """Keep a row for the next batch; it is dropped where its user is erased before. Returns at once; call it on the event loop.
+
+        space_no: of the user's space as the recall saw it, 0 for none.
+        """
         if len(self._waiting) >= _MAX_WAITING:
             self._waiting.popleft()
             self.lost += 1
-        self._waiting.append(row)
+        self._waiting.append(Answered(row, space_no))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._write_soon(), name="recall-log")
 
@@ -67,10 +71,10 @@ class RecallLog:
                 # The ledger does not answer. The next recall starts another try.
                 return
 
-    async def _write(self, batch: list[dict[str, Any]]) -> bool:
+    async def _write(self, batch: list[Answered]) -> bool:
         try:
             # Shielded: a batch that was taken out of the queue is written even when `close` cancels the waiting.
-            await asyncio.shield(self._ledger.write(lambda conn: recalls.log(conn, batch)))
+            await asyncio.shield(self._ledger.write(lambda conn: recalls.log(conn, standing(conn, self._secret, batch))))
         except HindwiseError as error:
             _logger.warning("recall_log_failed", cause=error.type, waiting=len(self._waiting) + len(batch))
             self._waiting.extendleft(reversed(batch))

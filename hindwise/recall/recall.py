@@ -26,6 +26,7 @@ from hindwise.ledger.prepared import look_again
 from hindwise.model.assembled import assembled
 from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
 from hindwise.model.memory import Memory
+from hindwise.model.space import user_space
 from hindwise.recall import queries, wording
 from hindwise.recall.brief import Brief, Tier, write_brief
 from hindwise.recall.candidates import Found, score_rows
@@ -98,7 +99,7 @@ class Recaller:
         self._yardstick = Yardstick(engine.embedder)
         self._index_here = engine.index if isinstance(engine.index, InProcessIndex) else None
         self._live = engine.index if isinstance(engine.index, LiveIndex) else None
-        self.log = RecallLog(engine.ledger)
+        self.log = RecallLog(engine.ledger, engine.secret)
 
     async def start(self) -> None:
         """Measure the embedder's yardstick (a second with the local one), which else the first recall does. Never fails."""
@@ -129,7 +130,8 @@ class Recaller:
             score=told.score_ms,
             total=_ms(began),
         )
-        self._note(asked, answer)
+        own = told.finds.survey.numbers.get(user_space(query.user_id), 0) if query.user_id else 0
+        self._note(asked, answer, own)
         return answer
 
     async def flush(self) -> None:
@@ -250,7 +252,7 @@ class Recaller:
             vectors = embeddings.load(conn, numbers, self._engine.embedder.model, [row.text_hash for row in rows])
         return score_rows(rows, asked.question.tokens, vectors, asked.vector)
 
-    def _note(self, asked: _Asked, answer: Recalled) -> None:
+    def _note(self, asked: _Asked, answer: Recalled, own_space: int) -> None:
         query = asked.query
         self.log.add(
             {
@@ -264,7 +266,8 @@ class Recaller:
                 "memory_ids": [item.memory_id for item in answer.items if item.tier != "dropped"],
                 "degraded": answer.degraded,
                 "at": self._engine.clock.now(),
-            }
+            },
+            own_space,
         )
 
 

@@ -17,6 +17,7 @@ from hindwise.engine import Engine, open_engine
 from hindwise.settings import Settings
 from hindwise.testing import FixedClock, HashedEmbedder
 from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
+from workflows.erase_messages import EraseInput
 
 
 @dataclass
@@ -28,6 +29,7 @@ class WritingStarter:
     completions: list[tuple[SessionInput, TaskCompleted]] = field(default_factory=list)
     started: list[ReflectionInput] = field(default_factory=list)
     signals: list[tuple[str, str]] = field(default_factory=list)
+    erasures: list[EraseInput] = field(default_factory=list)
 
     def _refuse(self) -> None:
         if self.down:
@@ -48,6 +50,10 @@ class WritingStarter:
     async def signal_reflection(self, reflection_id: str, signal: str) -> None:
         self._refuse()
         self.signals.append((reflection_id, signal))
+
+    async def start_erasure(self, erasure: EraseInput) -> None:
+        self._refuse()
+        self.erasures.append(erasure)
 
     def available(self) -> bool:
         return not self.down

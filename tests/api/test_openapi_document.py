@@ -45,5 +45,5 @@ async def test_every_body_has_an_example_and_the_api_accepts_it(front: Front) ->
 
 async def test_what_is_not_built_is_not_in_the_document(front: Front) -> None:
     text = (await front.http.get("/openapi.json")).text
-    for name in ("callback_url", "as_of", "known_at", "include_archived", "placement", "revoke", "erasures", "/export"):
+    for name in ("callback_url", "as_of", "known_at", "include_archived", "placement", "revoke", "/export"):
         assert name not in text
