@@ -16,7 +16,7 @@ from hindwise.embed.base import Embedder
 from hindwise.embed.factory import open_embedder
 from hindwise.errors import InvalidInput
 from hindwise.index.base import Index
-from hindwise.index.factory import open_index
+from hindwise.index.factory import check_index_settings, open_index
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import Projection
 from hindwise.ledger import generations
@@ -123,8 +123,9 @@ def _whole_secret(path: Path) -> bytes:
 async def open_engine(settings: Settings, clock: Clock | None = None, embedder: Embedder | None = None) -> AsyncIterator[Engine]:
     """Open everything, migrations included, and close it at the end.
 
-    Raises InvalidInput (data directory, database), ModelRefused or ModelUnavailable (embedder), LedgerUnavailable.
+    Raises InvalidInput (data directory, database, settings of the index), ModelRefused or ModelUnavailable (embedder), LedgerUnavailable.
     """
+    check_index_settings(settings)
     await asyncio.to_thread(prepare_data_directory, settings.data)
     secret = await asyncio.to_thread(installation_secret, settings)
     clock = clock or SystemClock()
@@ -167,11 +168,20 @@ def spec_of(embedder: Embedder) -> Spec:
 async def _open_index(settings: Settings, ledger: Ledger, spec: Spec, secret: bytes, clock: Clock) -> LiveIndex:
     """The index of the live generation, which need not be what the settings name: what serves goes on serving until another was built."""
 
+    async def refill() -> None:
+        await ledger.write(lambda conn: generations.mark_all_dirty(conn, clock.now()))
+
     async def opener(generation: Generation) -> Index:
-        opened = await open_index(settings, generation.kind, generation.no, generation.dim, secret, tokenizer=generation.tokenizer)
-        if generation.state == State.LIVE and await opened.is_empty():
-            # Lost, or damaged and replaced: the dispatcher fills it from the marks. With nothing to remember there are none.
-            await ledger.write(lambda conn: generations.mark_all_dirty(conn, clock.now()))
+        kind, number, tokenizer = generation.kind, generation.no, generation.tokenizer
+        on_lost = refill if generation.state == State.LIVE else None
+        opened = await open_index(settings, kind, number, generation.dim, secret, tokenizer=tokenizer, on_lost=on_lost)
+        try:
+            if generation.state == State.LIVE and await opened.is_empty():
+                # Lost, or damaged and replaced: the dispatcher fills it from the marks. With nothing to remember there are none.
+                await refill()
+        except BaseException:
+            await opened.close()
+            raise
         return opened
 
     live = await ledger.write(lambda conn: generations.ensure_live(conn, settings.index, spec, clock.now()))

@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import sqlite3
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,20 @@ _log = structlog.get_logger(__name__)
 
 
 async def open_index(
-    settings: Settings, kind: str, generation: int, dim: int, secret: bytes, *, tokenizer: int = TOKENIZER_VERSION
+    settings: Settings,
+    kind: str,
+    generation: int,
+    dim: int,
+    secret: bytes,
+    *,
+    tokenizer: int = TOKENIZER_VERSION,
+    on_lost: Callable[[], Awaitable[None]] | None = None,
 ) -> Index:
     """Open the index of one generation; any number of generations may be open side by side.
 
     kind: "embedded" or "weaviate"; generation: its number in the ledger; dim: length of its vectors, 0 = words alone; secret: keys the
-    names that stand for spaces outside this machine; tokenizer: which made its words, of a generation from before.
+    names that stand for spaces outside this machine; tokenizer: which made its words, of a generation from before; on_lost: called in
+    the background where a server comes back without what it held.
 
     Raises IndexUnavailable, DimensionMismatch, InvalidInput for an unknown kind, a missing setting or a key that is refused.
     """
@@ -40,6 +49,7 @@ async def open_index(
             secret=secret,
             question_s=settings.index_timeout_s,
             cache_mb=settings.index_cache_mb,
+            on_lost=on_lost,
         )
         return opened
     raise InvalidInput(f"an index of kind {kind!r} is not known here: use embedded or weaviate")

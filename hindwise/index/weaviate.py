@@ -12,7 +12,7 @@ import httpx2
 import numpy as np
 import structlog
 
-from hindwise.errors import DimensionMismatch, IndexUnavailable, InvalidInput
+from hindwise.errors import DimensionMismatch, HindwiseError, IndexUnavailable, InvalidInput
 from hindwise.index import weaviate_schema
 from hindwise.index.base import Candidate, Filters, IndexItem, Vector
 from hindwise.index.weaviate_client import Address, Client
@@ -30,18 +30,29 @@ _SPACES_AT_ONCE = 4
 _LOOKED_INTO = 20
 
 T = TypeVar("T")
+OnLost = Callable[[], Awaitable[None]]
 
 _log = structlog.get_logger(__name__)
 
 
-async def open_weaviate(address: Address, *, generation: int, dim: int, secret: bytes, question_s: float, cache_mb: int) -> "WeaviateIndex":
+async def open_weaviate(
+    address: Address,
+    *,
+    generation: int,
+    dim: int,
+    secret: bytes,
+    question_s: float,
+    cache_mb: int,
+    on_lost: OnLost | None = None,
+) -> "WeaviateIndex":
     """Open the index of one generation, making its collection where it is missing.
 
     dim: length of its vectors, 0 = words alone; secret: keys the names of collection and tenants; question_s: how long `candidates` may
-    take; cache_mb: for counts of words. Raises IndexUnavailable where the server is away, InvalidInput for an address that is none and
-    where the key is refused, DimensionMismatch where the collection holds vectors of another length.
+    take; cache_mb: for words; on_lost: called in the background where the server comes back without the collection, which is then made
+    anew. Raises IndexUnavailable where the server is away, InvalidInput for an address that is none and where the key is refused,
+    DimensionMismatch where the collection holds vectors of another length.
     """
-    index = WeaviateIndex(address, generation=generation, dim=dim, secret=secret, question_s=question_s, cache_mb=cache_mb)
+    index = WeaviateIndex(address, generation=generation, dim=dim, secret=secret, question_s=question_s, cache_mb=cache_mb, on_lost=on_lost)
     try:
         await index.open()
     except BaseException:
@@ -71,10 +82,22 @@ async def remove_generation(address: Address, generation: int, secret: bytes) ->
 class WeaviateIndex:
     """Implements `Index` on one collection."""
 
-    def __init__(self, address: Address, *, generation: int, dim: int, secret: bytes, question_s: float, cache_mb: int) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        generation: int,
+        dim: int,
+        secret: bytes,
+        question_s: float,
+        cache_mb: int,
+        on_lost: OnLost | None = None,
+    ) -> None:
         self.collection = collection_name(generation, secret)
         self._dim, self._secret, self._question_s = dim, secret, question_s
         self._prepared = False
+        self._on_lost = on_lost
+        self._refilling: asyncio.Task[None] | None = None
         # The server is told to give up a little later than we do: what it says in time is an answer.
         self._connection = Connection(
             address, prepare=self._prepare, knock=self._knock, query_s=max(WRITE_LIMIT_S, question_s), insert_s=WRITE_LIMIT_S
@@ -176,6 +199,8 @@ class WeaviateIndex:
 
     async def close(self) -> None:
         """Close the client. Idempotent."""
+        if self._refilling is not None:
+            await asyncio.gather(self._refilling, return_exceptions=True)
         await self._searcher.close()
         await self._tenants.close()
         await self._connection.close()
@@ -213,9 +238,22 @@ class WeaviateIndex:
     async def _prepare(self, client: Client) -> None:
         made = await weaviate_schema.ensure(client, self.collection, self._dim)
         if made and self._prepared:
-            _log.error("index_lost", collection=self.collection, next="fill it with `hindwise reindex`")
-            self._tenants.forget_all()
+            self._lost()
         self._prepared = True
+
+    def _lost(self) -> None:
+        _log.error("index_lost", collection=self.collection, next="filled again from the ledger")
+        self._tenants.forget_all()
+        self._searcher.forget_all()
+        if self._on_lost is not None:
+            self._refilling = asyncio.create_task(self._refill(self._on_lost), name="weaviate-refill")
+
+    @staticmethod
+    async def _refill(on_lost: OnLost) -> None:
+        try:
+            await on_lost()
+        except HindwiseError as error:
+            _log.error("index_not_refilled", cause=error.type, next="run `hindwise reindex`")
 
     async def _knock(self, client: Client) -> None:
         await client.collections.use(self.collection).tenants.get_by_names(["s_nobody"])

@@ -87,6 +87,10 @@ class Searcher:
         """The space is gone."""
         self._cache.forget(tenant)
 
+    def forget_all(self) -> None:
+        """All spaces are gone."""
+        self._cache.clear()
+
     async def close(self) -> None:
         """End what is being counted."""
         tasks = list(self._counting.values())
