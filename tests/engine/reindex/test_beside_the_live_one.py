@@ -33,14 +33,14 @@ async def _first_five(engine, asked):
 async def test_a_new_generation_holds_the_same_and_answers_the_same(tmp_path: Path) -> None:
     """Ids, counts, and the first five memories of a recall."""
     async with house(tmp_path) as engine:
-        await furnish(engine, SPACES, 90)
+        await furnish(engine, SPACES, 40)
         before = await _first_five(engine, questions(40))
         new = await wanted(engine)
-        assert await fill(engine, new.no) == 270
+        assert await fill(engine, new.no) == 120
         for space in SPACES:
             assert await ids_in(engine, new, space) == await engine.index.ids(index_space(TENANT, space))
         checked = await rebuild_of(engine).check(new.no, 0, 50)
-        assert (checked.spaces, checked.memories, checked.missing, checked.removed, checked.end) == (3, 270, 0, 0, True)
+        assert (checked.spaces, checked.memories, checked.missing, checked.removed, checked.end) == (3, 120, 0, 0, True)
         compared = await Comparison(engine.ledger, live(engine), engine.embedder).compare(new.no, 30)
         assert compared.alike
         assert compared.same == compared.asked > 0
@@ -48,13 +48,13 @@ async def test_a_new_generation_holds_the_same_and_answers_the_same(tmp_path: Pa
         assert live(engine).generation.no == new.no
         assert await _first_five(engine, questions(40)) == before
         build = await engine.ledger.read(lambda conn: generations.build_of(conn, new.no))
-        assert (build.done, build.total) == (270, 270)
+        assert (build.done, build.total) == (120, 120)
 
 
 async def test_what_is_written_taken_back_and_erased_during_a_build_is_so_in_both(tmp_path: Path) -> None:
     """Before its page, after its page, and while nobody has noticed yet that something is being built."""
     async with house(tmp_path) as engine:
-        await furnish(engine, ["user:ann"], 150)
+        await furnish(engine, ["user:ann"], 80)
         early = await keep(engine, "user:ann", fact("The spare key lies under the flowerpot"))
         new = await wanted(engine)
         rebuild = rebuild_of(engine)
