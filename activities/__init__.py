@@ -21,6 +21,16 @@ from activities.index import index
 from activities.park import park
 from activities.purge_turns import purge_turns
 from activities.reflect import reflect
+from activities.reindex import (
+    reindex_begin,
+    reindex_check,
+    reindex_compare,
+    reindex_drop,
+    reindex_fill,
+    reindex_park,
+    reindex_settle,
+    reindex_switch,
+)
 from activities.resolve import resolve
 from activities.reverify import reverify
 from activities.step import Activity, Step, as_activity
@@ -49,6 +59,14 @@ STEPS: Mapping[str, Step] = {
     "sweep_outbox": sweep_outbox,
     "purge_turns": purge_turns,
     "compare_index": compare_index,
+    "reindex_begin": reindex_begin,
+    "reindex_fill": reindex_fill,
+    "reindex_check": reindex_check,
+    "reindex_compare": reindex_compare,
+    "reindex_switch": reindex_switch,
+    "reindex_settle": reindex_settle,
+    "reindex_park": reindex_park,
+    "reindex_drop": reindex_drop,
 }
 """By the name in the contracts; `reflect` joins them, bound to its reflectors."""
 

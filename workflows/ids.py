@@ -24,5 +24,10 @@ def upkeep_schedule(queue_prefix: str = DEFAULT_PREFIX) -> str:
     return f"{_mine(queue_prefix)}upkeep"
 
 
+def reindex_workflow(generation: int, queue_prefix: str = DEFAULT_PREFIX) -> str:
+    """Id of the build of one generation of the index."""
+    return f"{_mine(queue_prefix)}reindex/{generation}"
+
+
 def _mine(queue_prefix: str) -> str:
     return "" if queue_prefix == DEFAULT_PREFIX else f"{queue_prefix}/"

@@ -11,10 +11,11 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxR
 
 from workflows.erase import Erase
 from workflows.reflection import Reflection
+from workflows.reindex import Reindex
 from workflows.session import Session
 from workflows.upkeep import Upkeep
 
-WORKFLOWS = (Erase, Session, Reflection, Upkeep)
+WORKFLOWS = (Erase, Session, Reflection, Upkeep, Reindex)
 PASSED_THROUGH = ("workflows.contracts", "workflows.erase_messages", "workflows.message", "workflows.ids", "workflows.policies")
 """By name, never `workflows` itself: passing a workflow's own module through would switch off the guards in it."""
 

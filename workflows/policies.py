@@ -33,6 +33,13 @@ ERASE_ACTIVITIES: Final = frozenset({"erase_begin", "erase_open", "erase_wipe", 
 STORE_ACTIVITIES: Final = ERASE_ACTIVITIES | {"gather", "reflect", "ground", "resolve", "index", "credit", "finish", "park"}
 """reflect also here: rules ask no model, so they do not wait behind one."""
 UPKEEP_ACTIVITIES: Final = frozenset({"sweep_outbox", "expire", "decay", "archive", "reverify", "purge_turns", "compare_index"})
+REINDEX_ACTIVITIES: Final = frozenset(
+    {
+        "reindex_begin", "reindex_fill", "reindex_check", "reindex_compare", "reindex_switch", "reindex_settle", "reindex_park",
+        "reindex_drop",
+    }
+)  # fmt: skip
+"""On the queue of upkeep: nobody waits for them."""
 
 CONTINUE_AFTER_TURNS: Final = 200
 """Cold replay takes 0.2 s up to here and 13 s of CPU at 2,000, where the server stops accepting updates."""
@@ -103,10 +110,20 @@ ERASE_AGAIN: Final = timedelta(minutes=15)
 UPKEEP_STEP: Final = Policy(timedelta(minutes=2), timedelta(minutes=10), _QUICK, HEARTBEAT)
 """One batch of at most 200 rows; what fails waits for the next pass."""
 
+REINDEX_STEP: Final = Policy(timedelta(minutes=3), timedelta(minutes=30), _QUICK, LOST)
+"""Works for a quarter of a minute and notes how far it came; an outage of the index or the embedder may last half an hour."""
+
+CONTINUE_AFTER_BATCHES: Final = 200
+"""Of a build: then a new run goes on from what the ledger noted."""
+
+SAME_ENOUGH: Final = 0.95
+"""Share of questions that must have the same first five finds in two generations that were made alike; below, a person looks."""
+
 SESSION_SUMMARY: Final = "One session: counts turns, closes tasks, starts reflections"
 REFLECTION_SUMMARY: Final = "Looks back over one finished task"
 ERASE_SUMMARY: Final = "Erases one user from every store, and leaves a receipt"
 UPKEEP_SUMMARY: Final = "Ages memories, brings the index up to date, purges old turns"
+REINDEX_SUMMARY: Final = "Builds a new index beside the live one, compares, switches"
 
 SESSION_PRIORITY: Final = Priority(priority_key=1)
 """A caller waits for the answer of an update."""

@@ -13,23 +13,30 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
-from workflows import contracts, ids, policies, start
+from workflows import contracts, ids, policies, start, start_reindex
 from workflows.contracts import (
     ACTIVITIES,
     BatchResult,
+    CheckResult,
     CloseIdleResult,
+    CompareResult,
     CreditResult,
     Done,
+    FillResult,
     GatherResult,
     GroundResult,
     IndexResult,
     Message,
     ReflectionInput,
     ReflectResult,
+    ReindexBegun,
+    ReindexInput,
+    ReindexReport,
     ResolveResult,
     SessionAck,
     SessionInput,
     SessionState,
+    SwitchResult,
     TaskCompleted,
     TurnsRecorded,
 )
@@ -52,6 +59,14 @@ USUAL: dict[str, Message] = {
     "erase_check": EraseResult(rows=7, objects=2, shared_lessons_kept=1),
     "erase_park": Done(),
     **{name: BatchResult() for name in policies.UPKEEP_ACTIVITIES},
+    "reindex_begin": ReindexBegun(total=90),
+    "reindex_fill": FillResult(end=True, done=90, total=90),
+    "reindex_check": CheckResult(spaces=3, memories=90),
+    "reindex_compare": CompareResult(asked=20, same=20, overlap=1.0, alike=True),
+    "reindex_switch": SwitchResult(),
+    "reindex_settle": Done(),
+    "reindex_park": Done(),
+    "reindex_drop": Done(),
 }
 
 Script = Message | Exception | Callable[[Any], Any]
@@ -111,7 +126,7 @@ class Stage:
             (policies.session_queue(self.prefix), policies.SESSION_ACTIVITIES),
             (policies.store_queue(self.prefix), policies.STORE_ACTIVITIES),
             (policies.llm_queue(self.prefix), policies.LLM_ACTIVITIES),
-            (policies.upkeep_queue(self.prefix), policies.UPKEEP_ACTIVITIES),
+            (policies.upkeep_queue(self.prefix), policies.UPKEEP_ACTIVITIES | policies.REINDEX_ACTIVITIES),
         ]
         async with AsyncExitStack() as stack:
             for number, (queue, names) in enumerate(every):
@@ -120,6 +135,14 @@ class Stage:
                     Worker(self.client, task_queue=queue, activities=[self._activity(name) for name in sorted(names)], **options)
                 )
             yield
+
+    # ---- reindex ---------------------------------------------------------------------------------------------------------
+
+    async def reindex(self, generation: int = 7, **values: Any) -> WorkflowHandle[Any, ReindexReport]:
+        """Start the build of a generation, as a worker does; return its workflow."""
+        message = ReindexInput(**{"generation": generation, "queue_prefix": self.prefix, "drain_s": 0.1, **values})
+        await start_reindex.start_reindex(self.client, message, rpc_timeout_s=20)
+        return self.client.get_workflow_handle(ids.reindex_workflow(generation, self.prefix), result_type=ReindexReport)
 
     # ---- sessions --------------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ def test_both_sides_mean_the_same_types(name: str) -> None:
 def test_every_activity_has_a_queue() -> None:
     """And only reflect has two: rules do not wait behind a model."""
     queues = [policies.SESSION_ACTIVITIES, policies.STORE_ACTIVITIES, policies.LLM_ACTIVITIES, policies.UPKEEP_ACTIVITIES]
+    queues.append(policies.REINDEX_ACTIVITIES)
     assert frozenset().union(*queues) == set(ACTIVITIES)
     assert [name for name in ACTIVITIES if sum(name in queue for queue in queues) > 1] == ["reflect"]
 
