@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TextIO
@@ -72,13 +73,29 @@ def prepare(settings: "Settings") -> Path:
     path = settings.data.expanduser().absolute()
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.chmod(0o700)  # it holds keys and private memories, also when it was made by hand
+        _make_private(path)
     except OSError as error:
+        where = " (on the host: the directory that is mounted there)" if _in_container() else ""
         raise InvalidInput(
-            f"the data directory {path} cannot be used ({error.strerror}): choose another with --data, "
-            f"or run: chown -R {os.getuid()} {path}"
+            f"the data directory {path} cannot be written ({error.strerror}): choose another with --data, "
+            f"or run: chown -R {os.getuid()}:{os.getgid()} {path}{where}"
         ) from error
     return path
+
+
+def _make_private(path: Path) -> None:
+    """It holds keys and private memories, also when it was made by hand. Raises OSError where we cannot write in it."""
+    if path.stat().st_mode & 0o077:
+        # Somebody else's that lets us write, as a volume of a cluster may be, stays as open as its owner has it: `doctor` says so.
+        with contextlib.suppress(PermissionError):
+            path.chmod(0o700)
+    descriptor, probe = tempfile.mkstemp(prefix=".writable-", dir=path)
+    os.close(descriptor)
+    Path(probe).unlink()
+
+
+def _in_container() -> bool:
+    return "HINDWISE_IMAGE" in os.environ  # set in deploy/Dockerfile
 
 
 def _plan(settings: "Settings", directory: Path, ready_file: Path | None) -> "Plan":

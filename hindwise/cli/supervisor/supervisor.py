@@ -157,7 +157,9 @@ class Supervisor:
                 ui_port=self._temporal_ports[1],
                 namespace=self.plan.namespace,
                 search_attributes=self.plan.search_attributes,
-            )
+            ),
+            # In a container that runs under a number without a name the server would not start without these two.
+            {name: os.environ.get(name) or value for name, value in (("USER", "hindwise"), ("HOME", str(self.plan.data)))},
         )
 
     async def _wait_for_temporal(self) -> None:
