@@ -101,6 +101,17 @@ def wanted(conn: Connection, space_no: int) -> Wanted:
     return Wanted(live, waiting)
 
 
+def settled(conn: Connection, space_no: int, ids: Sequence[str]) -> dict[str, str]:
+    """Return the text hash by id of those memories that are live and that the outbox does not name: every index must know them."""
+    if not ids:
+        return {}
+    waiting = select(outbox_rows.c.memory_id).where(outbox_rows.c.space_no == space_no)
+    query = select(memory_rows.c.id, memory_rows.c.text_hash).where(
+        memory_rows.c.id.in_(list(ids)), memory_rows.c.space_no == space_no, _LIVE
+    )
+    return {row.id: row.text_hash for row in conn.execute(query.where(memory_rows.c.id.not_in(waiting)))}
+
+
 class Asked(NamedTuple):
     """A question to compare two indexes by. `space_no`: its number; `space`, `tenant_id`: its name."""
 

@@ -10,15 +10,16 @@ from hindwise.errors import IndexUnavailable, ModelRefused, ModelUnavailable, No
 from hindwise.index.base import Filters, Index
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import index_space
-from hindwise.ledger import generations, rebuild
+from hindwise.ledger import embeddings, generations, rebuild
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.rebuild import Asked
+from hindwise.recall.candidates import cosine_of
 from hindwise.recall.fusion import fuse
 from hindwise.text.tokens import tokens
 
 FIRST: Final = 5
 _TIE: Final = 0.02
-"""Fused scores that differ by less are a tie: one index keeps vectors in half precision, another one sums in another order."""
+"""Fused scores that differ by less are a tie: two indexes may sum in another order."""
 _ANSWER_S: Final = 15.0
 
 
@@ -61,30 +62,47 @@ class Comparison:
         same, overlap, told = 0, 0.0, 0
         try:
             before, after = await self.index.opened(old), await self.index.opened(new)
+            whole: dict[int, bool] = {}
             for question in asked:
+                if question.space_no not in whole:
+                    whole[question.space_no] = await self._is_whole(before, question)
+                if not whole[question.space_no]:
+                    continue  # a lost index that is being filled again is no measure
                 found = await self._first(before, question, vectors=comparable), await self._first(after, question, vectors=True)
                 if not found[0] and not found[1]:
                     continue
                 told += 1
-                share = _in_common(*found)
+                share = in_common(*found)
                 same, overlap = same + (share == 1.0), overlap + share
         except (IndexUnavailable, ModelUnavailable, ModelRefused, TimeoutError) as error:
             return Compared(why=f"the index that serves, or the embedder, did not answer ({type(error).__name__})")
         return Compared(told, same, round(overlap / told, 4) if told else 1.0, alike)
 
+    async def _is_whole(self, index: Index, asked: Asked) -> bool:
+        """Whether an index holds all of the question's space."""
+        async with asyncio.timeout(_ANSWER_S):
+            held = await index.ids(index_space(asked.tenant_id, asked.space))
+        wanted = await self.ledger.read(lambda conn: rebuild.wanted(conn, asked.space_no))
+        return wanted.live - wanted.waiting <= held
+
     async def _first(self, index: Index, asked: Asked, *, vectors: bool) -> list[tuple[str, float]]:
-        """(id, fused score) of the finds, best first; only such as the ledger still wants there."""
+        """(id, fused score) of the finds, best first; only such as every index must know by now."""
         vector = await self.embedder.query(asked.text) if vectors and self.embedder.dim else None
         async with asyncio.timeout(_ANSWER_S):
             found = await index.candidates(index_space(asked.tenant_id, asked.space), tokens(asked.text), vector, Filters())
-        wanted = await self.ledger.read(lambda conn: rebuild.wanted(conn, asked.space_no))
-        settled = [one for one in found if one.memory_id in wanted.live and one.memory_id not in wanted.waiting]
-        scores = fuse([one.lexical for one in settled], [one.cosine for one in settled])
-        ranked = zip((one.memory_id for one in settled), scores, strict=True)
-        return sorted(ranked, key=lambda scored: (-scored[1], scored[0]))
+        hashes = await self.ledger.read(lambda conn: rebuild.settled(conn, asked.space_no, [one.memory_id for one in found]))
+        ids = [one.memory_id for one in found if one.memory_id in hashes]
+        cosines: list[float | None] = [None] * len(ids)
+        if vector is not None:
+            # By the ledger's vectors for both: one index keeps them in half precision, another one leaves some out.
+            question, model, known = vector, self.embedder.model, [hashes[memory_id] for memory_id in ids]
+            vectors_of = await self.ledger.read(lambda conn: embeddings.load(conn, [asked.space_no], model, known))
+            cosines = [cosine_of(vectors_of.get((asked.space_no, text_hash)), question) for text_hash in known]
+        scores = fuse([one.lexical for one in found if one.memory_id in hashes], cosines)
+        return sorted(zip(ids, scores, strict=True), key=lambda scored: (-scored[1], scored[0]))
 
 
-def _in_common(before: Sequence[tuple[str, float]], after: Sequence[tuple[str, float]]) -> float:
+def in_common(before: Sequence[tuple[str, float]], after: Sequence[tuple[str, float]]) -> float:
     """The share of the first five that both name; what ties with the fifth counts as named."""
     most = min(FIRST, max(len(before), len(after)))
     if not most:
