@@ -12,12 +12,15 @@ from workflows.contracts import Done, FinishInput
 _REASONS = {
     "newer-verdict": "a later verdict of the same task is reflected instead",
     "person": "a person skipped it",
-    "erased": "its space was erased",
 }
+_ERASED = "its space was erased"
 
 
 async def finish(engine: Engine, message: FinishInput) -> Done:
     """Set the final status with the reason in words; a second call, or one for an erased reflection, changes nothing."""
+    if message.skip_code == "erased":
+        # Its row is gone or goes with the space. One that is there belongs to a user who came back with the same task.
+        return Done()
     reason = await _reason(engine, message) if message.status == "skipped" else ""
     now = engine.clock.now()
     await engine.ledger.write(
@@ -40,7 +43,7 @@ async def _reason(engine: Engine, message: FinishInput) -> str:
     try:
         return (await _nothing_because(engine, message))[:500]
     except NotFound:
-        return _REASONS["erased"]
+        return _ERASED
 
 
 async def _nothing_because(engine: Engine, message: FinishInput) -> str:

@@ -1,6 +1,7 @@
 """Validate a stored answer, then let the gate decide what is kept at all."""
 
 import asyncio
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -17,26 +18,29 @@ from workflows.contracts import GroundInput, GroundResult
 
 async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     """Judge an answer once; called again it tells what was judged. What the gate refuses is recorded and not complained about."""
-    attempt, episode = await engine.ledger.read(lambda conn: _load(conn, message))
+    attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message))
     if episode is None:
         judged = attempt.grounded or {}
         return GroundResult(**{name: len(judged[name]) for name in ("accepted", "rejected", "complaints")})
     accepted, rejected, complaints = await asyncio.to_thread(_judge, episode, attempt.answer)
-    await engine.ledger.write(
-        lambda conn: reflections.store_grounded(
+
+    def keep(conn: Connection) -> None:
+        reflections.same(conn, message.reflection_id, created_at)
+        reflections.store_grounded(
             conn, message.reflection_id, message.attempt, accepted=accepted, rejected=rejected, complaints=complaints
         )
-    )
+
+    await engine.ledger.write(keep)
     return GroundResult(accepted=len(accepted), rejected=len(rejected), complaints=len(complaints))
 
 
-def _load(conn: Connection, message: GroundInput) -> tuple[Attempt, Episode | None]:
-    """The answer, and the episode where it is yet to be judged."""
+def _load(conn: Connection, message: GroundInput) -> tuple[Attempt, Episode | None, datetime]:
+    """The answer, the episode where it is yet to be judged, and when the reflection was created."""
     attempt = reflections.attempt_of(conn, message.reflection_id, message.attempt)
-    if attempt.grounded is not None:
-        return attempt, None
     row = reflections.row_of(conn, message.reflection_id)
-    return attempt, episodes.load(conn, row.tenant_id, row.episode_id)
+    if attempt.grounded is not None:
+        return attempt, None, row.created_at
+    return attempt, episodes.load(conn, row.tenant_id, row.episode_id), row.created_at
 
 
 def _judge(episode: Episode, answer: Answer) -> tuple[list[tuple[int, Draft]], list[Rejected], list[Complaint]]:

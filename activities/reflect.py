@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import Connection
 
@@ -23,7 +24,7 @@ _MAX_COMPLAINTS = 20
 async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str, Reflector]) -> ReflectResult:
     """Ask `message.reflector` about the episode; an answer without the agreed form is kept as unusable.
 
-    Raises ModelUnavailable, ModelRefused (also where this worker has no such reflector).
+    Raises ModelUnavailable, ModelRefused (also where this worker has no such reflector), SpaceErased.
     """
     asked = await engine.ledger.read(lambda conn: _asked(conn, message))
     before = asked.before
@@ -47,6 +48,7 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
     attempt = Attempt(message.attempt, reflector.name, written_by, answer, unusable, grounded)
 
     def keep(conn: Connection) -> Attempt | None:
+        reflections.same(conn, message.reflection_id, asked.created_at)
         if by_rules:
             reflections.set_running(conn, message.reflection_id, "reflect", now)
         if reflections.store_attempt(conn, message.reflection_id, attempt, now):
@@ -65,13 +67,15 @@ class _Asked:
     episode: Episode
     task_key: str
     earlier: tuple[Episode, ...]
+    created_at: datetime
+    """Of the reflection that this is about."""
 
 
 def _asked(conn: Connection, message: ReflectInput) -> _Asked:
     row = reflections.row_of(conn, message.reflection_id)
     task_key = episodes.row_of(conn, row.tenant_id, row.episode_id).task_key
     episode = episodes.load(conn, row.tenant_id, row.episode_id)
-    return _Asked(reflections.attempts(conn, row.id), episode, task_key, earlier_of(conn, episode, task_key))
+    return _Asked(reflections.attempts(conn, row.id), episode, task_key, earlier_of(conn, episode, task_key), row.created_at)
 
 
 async def _ask(reflector: Reflector, episode: Episode, known: Known, complaints: Sequence[Complaint]) -> tuple[Answer, str]:

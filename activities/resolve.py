@@ -35,22 +35,22 @@ async def resolve(engine: Engine, message: ResolveInput) -> ResolveResult:
 
     `skipped` when a later verdict started another reflection. Raises SpaceErased.
     """
-    found, attempt, episode = await engine.ledger.read(lambda conn: _load(conn, message))
+    found, attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message))
     placements, ownerless = await asyncio.to_thread(_placements, attempt, episode, lessons_to_agent=engine.settings.lessons == "agent")
     await _embed_ahead(engine, episode.tenant_id, placements)
     usage = _usage(found)
     rejected = [*(Rejected(**item) for item in (attempt.grounded or {}).get("rejected", [])), *ownerless]
     now = engine.clock.now()
-    return await engine.ledger.write(lambda conn: _settle(conn, engine, message, attempt, placements, rejected, usage, now))
+    return await engine.ledger.write(lambda conn: _settle(conn, engine, message, created_at, attempt, placements, rejected, usage, now))
 
 
-def _load(conn: Connection, message: ResolveInput) -> tuple[list[Attempt], Attempt, Episode]:
+def _load(conn: Connection, message: ResolveInput) -> tuple[list[Attempt], Attempt, Episode, datetime]:
     row = reflections.row_of(conn, message.reflection_id)
     found = reflections.attempts(conn, message.reflection_id)
     attempt = next((attempt for attempt in found if attempt.number == message.attempt), None)
     if attempt is None:
         raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")
-    return found, attempt, episodes.load(conn, row.tenant_id, row.episode_id)
+    return found, attempt, episodes.load(conn, row.tenant_id, row.episode_id), row.created_at
 
 
 def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -> tuple[list[Placement], list[Rejected]]:
@@ -107,6 +107,7 @@ def _settle(
     conn: Connection,
     engine: Engine,
     message: ResolveInput,
+    created_at: datetime,
     attempt: Attempt,
     placements: Sequence[Placement],
     rejected: Sequence[Rejected],
@@ -116,7 +117,7 @@ def _settle(
     row = reflections.row_of(conn, message.reflection_id)
     # The verdict's row is locked first: a later verdict either waits for this to end, or is seen here.
     episode = episodes.row_of(conn, row.tenant_id, row.episode_id, lock=True)
-    row = reflections.row_of(conn, message.reflection_id, lock=True)
+    row = reflections.same(conn, message.reflection_id, created_at)
     if row.written_by:
         return _result([Decision(**item) for item in row.decisions], row.rejected, row.due)
     if reflections.is_final(row) or intake.has_newer_run(conn, row.episode_id, row.run_number):

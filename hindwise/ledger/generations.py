@@ -283,4 +283,5 @@ def mark_all_dirty(conn: Connection, now: datetime) -> None:
     for row in conn.execute(select(memories.c.space_no, memories.c.id).where(_LIVE_MEMORIES)):
         by_space.setdefault(row.space_no, []).append(row.id)
     for space_no, ids in sorted(by_space.items()):
-        outbox.mark_dirty(conn, space_no, ids, spaces.bump(conn, space_no), now)
+        if spaces.is_there(conn, space_no):  # an erasure may have ended since the memories were read
+            outbox.mark_dirty(conn, space_no, ids, spaces.bump(conn, space_no), now)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, func, or_, select, update
 
-from hindwise.errors import NotFound
+from hindwise.errors import NotFound, SpaceErased
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import drafts, memories, reflections
 from hindwise.model.memory import Draft
@@ -80,6 +80,18 @@ def row_of(conn: Connection, reflection_id: str, *, tenant_id: str | None = None
     row = conn.execute(_ROW_LOCKED if lock else _ROW, {"reflection": reflection_id}).first()
     if row is None or (tenant_id is not None and row.tenant_id != tenant_id):
         raise NotFound(f"no reflection {reflection_id!r}")
+    return row
+
+
+def same(conn: Connection, reflection_id: str, created_at: datetime) -> Row[Any]:
+    """Return the row, locked, for whoever writes what was worked out outside of a transaction.
+
+    created_at: of the row that the work began with. Ids derive, so a user who was erased meanwhile and came back with the same run has
+    the same reflection again: nothing of the old one may get into it. Raises NotFound, SpaceErased.
+    """
+    row = row_of(conn, reflection_id, lock=True)
+    if row.created_at != created_at:
+        raise SpaceErased("the task was erased while this was in flight; nothing was written")
     return row
 
 

@@ -87,6 +87,11 @@ def check_epoch(conn: Connection, space_no: int, epoch: int) -> None:
         raise SpaceErased(_DROPPED)
 
 
+def is_there(conn: Connection, space_no: int) -> bool:
+    """Lock a space, and say whether it exists still."""
+    return conn.execute(_EPOCH, {"space": space_no}).first() is not None
+
+
 def bump(conn: Connection, space_no: int) -> int:
     """Raise `ledger_no` of a locked space by one and return it."""
     return int(conn.execute(_BUMP, {"space": space_no}).scalar_one())

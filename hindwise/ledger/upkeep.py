@@ -184,6 +184,8 @@ def mark_differences(conn: Connection, space_no: int, indexed: set[str], now: da
 
     indexed: the ids it held a moment ago. What the outbox names already is being taken care of.
     """
+    if not space_rows.is_there(conn, space_no):
+        return 0  # erased since its index was read
     waiting = set(conn.execute(select(outbox_rows.c.memory_id).where(outbox_rows.c.space_no == space_no)).scalars())
     wrong = sorted((live_ids(conn, space_no) ^ indexed) - waiting)
     if wrong:
