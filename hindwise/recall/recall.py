@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine
 from hindwise.errors import DimensionMismatch, IndexUnavailable, ModelRefused, ModelUnavailable
-from hindwise.index.base import Candidate, Filters, InProcessIndex
+from hindwise.index.base import Candidate, Filters, InProcessIndex, LeanIndex
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings
@@ -29,7 +29,7 @@ from hindwise.model.memory import Memory
 from hindwise.model.space import user_space
 from hindwise.recall import queries, wording
 from hindwise.recall.brief import Brief, Tier, write_brief
-from hindwise.recall.candidates import Found, score_rows
+from hindwise.recall.candidates import Found, cosine_of, score_rows
 from hindwise.recall.fusion import fuse
 from hindwise.recall.judge import Judge, Sifted
 from hindwise.recall.log import RecallLog
@@ -192,10 +192,11 @@ class Recaller:
         if survey.behind:
             return _Finds(survey, {}, True, survey_ms, 0.0)
         at = perf_counter()
+        index = self._engine.index
+        # The cosines that a lean answer leaves out are computed beside the rows, from the ledger's vectors.
+        ask = index.candidates_lean if isinstance(index, LeanIndex) else index.candidates
         calls = [
-            self._engine.index.candidates(
-                index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters, k=CANDIDATES
-            )
+            ask(index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters, k=CANDIDATES)
             for name in survey.numbers
         ]
         try:
@@ -241,8 +242,24 @@ class Recaller:
         else:
             rows = queries.live_rows(conn, numbers, list({**candidates, **dict.fromkeys(finds.survey.unapplied)}))
         found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
+        found = self._with_cosines(conn, asked, numbers, found)
         found += self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
         return found, [Found(row, 0.0, None) for row in queries.standing_rows(conn, numbers)]
+
+    def _with_cosines(self, conn: Connection, asked: _Asked, numbers: Sequence[int], found: list[Found]) -> list[Found]:
+        """Fill in what an index left out; where it gave no cosine at all, it has no vectors that may be compared."""
+        if asked.vector is None or all(item.cosine is None for item in found):
+            return found
+        missing = [item.row.text_hash for item in found if item.cosine is None]
+        if not missing:
+            return found
+        vectors = embeddings.load(conn, numbers, self._engine.embedder.model, missing)
+        return [
+            item
+            if item.cosine is not None
+            else item._replace(cosine=cosine_of(vectors.get((item.row.space_no, item.row.text_hash)), asked.vector))
+            for item in found
+        ]
 
     def _from_ledger(self, conn: Connection, asked: _Asked, numbers: Sequence[int], rows: Sequence[Raw]) -> list[Found]:
         if not rows:
