@@ -3,12 +3,10 @@
 import asyncio
 
 import pytest
-from alembic import command
 from sqlalchemy import func, insert, select, update
 
 from hindwise.errors import InvalidInput
 from hindwise.ledger.engine import make_engine
-from hindwise.ledger.migrate import config, migrate
 from hindwise.ledger.schema import spaces, tenants
 from tests.build import NOON
 
@@ -50,14 +48,6 @@ async def test_reads_go_on_while_a_write_is_open(ledger, open_ledger):
     leave.set()
     await writing
     assert await ledger.read(lambda conn: conn.execute(select(func.count()).select_from(tenants)).scalar_one()) == 1
-
-
-async def test_the_migrated_shape_is_the_one_the_code_knows(ledger):
-    await ledger.write(lambda conn: command.check(config(conn)))
-
-
-async def test_migrating_twice_changes_nothing(ledger):
-    await migrate(ledger)
 
 
 def test_another_database_is_refused_with_what_to_use():

@@ -1,0 +1,114 @@
+"""The tables come to today's shape once, whoever starts first and however many start at once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic import command
+from sqlalchemy import event, func, select, text
+
+from hindwise.errors import InvalidInput
+from hindwise.ledger.engine import Ledger
+from hindwise.ledger.migrate import config, migrate, revisions
+from hindwise.ledger.schema import metadata, tenants
+
+ROOT = Path(__file__).resolve().parents[3]
+LIMIT_S = 120
+
+
+def command_line(data, url, *words):
+    env = {name: value for name, value in os.environ.items() if not name.startswith("HINDWISE_")}
+    env |= {"HINDWISE_DATA": str(data), "HINDWISE_DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "hindwise.cli", "migrate", *words],
+        env=env,
+        cwd=data,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+START = """
+import asyncio, sys
+from hindwise.ledger.engine import Ledger
+from hindwise.ledger.migrate import migrate
+async def main():
+    ledger = Ledger(sys.argv[1])
+    print(len((await migrate(ledger)).missing))
+    await ledger.close()
+asyncio.run(main())
+"""
+
+
+def test_six_processes_may_migrate_one_ledger_at_once_and_one_of_them_does_it(empty_ledger_url):
+    started = [
+        subprocess.Popen([sys.executable, "-c", START, empty_ledger_url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(6)
+    ]
+    told = [process.communicate(timeout=LIMIT_S) for process in started]
+    assert [process.returncode for process in started] == [0] * 6, told
+    applied = sorted(int(out) for out, _ in told)
+    assert applied[:5] == [0] * 5
+    assert applied[5] > 0
+
+
+def test_the_command_tells_each_step_and_the_check_changes_nothing(empty_ledger_url, tmp_path):
+    before, done, after = (
+        (process.communicate(timeout=LIMIT_S), process.returncode)
+        for process in (command_line(tmp_path, empty_ledger_url, *words) for words in (("--check",), (), ("--check",)))
+    )
+    assert (before[1], "missing" in before[0][0]) == (1, True)
+    assert (done[1], "0001  the first tables" in done[0][1]) == (0, True)
+    assert (after[1], "Nothing to do" in after[0][0]) == (0, True)
+
+
+def test_its_help_shows_how_to_use_it():
+    done = subprocess.run([sys.executable, "-m", "hindwise.cli", "migrate", "--help"], capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert "HINDWISE_DATABASE_URL=postgresql+psycopg://" in done.stdout
+
+
+async def test_the_migrated_shape_is_the_one_the_code_knows(ledger):
+    await ledger.write(lambda conn: command.check(config(conn)))
+
+
+async def test_all_the_tables_can_be_asked(ledger):
+    for table in metadata.sorted_tables:
+        assert await ledger.read(lambda conn, table=table: conn.execute(select(func.count()).select_from(table)).scalar_one()) == 0
+
+
+async def test_migrating_twice_changes_nothing(ledger):
+    assert (await migrate(ledger)).missing == ()
+
+
+async def test_what_is_up_to_date_is_not_locked_and_needs_no_right_to_change_tables(ledger):
+    asked = []
+    event.listen(ledger.engine, "before_cursor_execute", lambda conn, cursor, statement, *rest: asked.append(statement))
+    await migrate(ledger)
+    assert asked
+    assert not [
+        statement for statement in asked if "advisory" in statement or not statement.lstrip().upper().startswith(("SELECT", "PRAGMA"))
+    ]
+
+
+async def test_a_ledger_of_a_newer_release_is_left_alone(ledger):
+    await ledger.write(lambda conn: conn.execute(text("UPDATE alembic_version SET version_num = '9999'")))
+    with pytest.raises(InvalidInput, match="newer Hindwise"):
+        await migrate(ledger)
+
+
+async def test_a_failing_migration_leaves_nothing_behind(empty_ledger_url):
+    ledger = Ledger(empty_ledger_url)
+
+    def stop(revision, title):
+        raise RuntimeError("the power went")
+
+    with pytest.raises(RuntimeError, match="power"):
+        await migrate(ledger, stop)
+    found = await ledger.read(revisions)
+    assert (found.present, len(found.missing)) == ("", 1)
+    await migrate(ledger)
+    assert await ledger.read(lambda conn: conn.execute(select(func.count()).select_from(tenants)).scalar_one()) == 0
+    await ledger.close()
