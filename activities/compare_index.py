@@ -1,14 +1,19 @@
-"""Compare index and ledger space by space, once a day: mark what differs for the dispatcher, and drop vectors that no memory uses."""
+"""Compare index and ledger space by space, once a day: mark what differs for the dispatcher, and drop vectors that no memory uses.
+
+A space that nobody used for long is put to rest where the index has such a thing; it is not compared, which would wake it.
+"""
 
 import asyncio
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection
 from temporalio import activity
 
 from hindwise.engine import Engine
+from hindwise.index.base import RestingIndex
 from hindwise.index.projection import index_space
-from hindwise.ledger import embeddings, leases, upkeep
+from hindwise.ledger import embeddings, leases, spaces, upkeep
 from workflows.contracts import BatchInput, BatchResult
 
 _SPACES = 50
@@ -26,12 +31,25 @@ async def compare_index(engine: Engine, message: BatchInput) -> BatchResult:
         return BatchResult()
     found = await engine.ledger.read(lambda conn: upkeep.spaces_after(conn, message.cursor, page))
     marked = 0
+    resting = await _put_to_rest(engine, found)
     for space_no, tenant_id, name in found:
+        if space_no in resting:
+            continue
         async with asyncio.timeout(_ANSWER_S):
             indexed = await engine.index.ids(index_space(tenant_id, name))
         now = engine.clock.now()
         marked += await engine.ledger.write(lambda conn, no=space_no, ids=indexed, at=now: _settle(conn, no, ids, at))  # type: ignore[misc]
     return BatchResult(changed=marked, more=len(found) == page, cursor=found[-1][0] if found else message.cursor)
+
+
+async def _put_to_rest(engine: Engine, found: Sequence[tuple[int, str, str]]) -> set[int]:
+    """Rest the idle ones of a page of spaces (number, tenant, name); return the numbers of those that are at rest."""
+    if not isinstance(engine.index, RestingIndex):
+        return set()
+    before = engine.clock.now() - timedelta(days=engine.settings.weaviate_idle_days)
+    idle = await engine.ledger.read(lambda conn: spaces.idle(conn, [number for number, _, _ in found], before))
+    names = {index_space(tenant_id, name): number for number, tenant_id, name in found if number in idle}
+    return {names[name] for name in await engine.index.rest(list(names))} if names else set()
 
 
 def _settle(conn: Connection, space_no: int, indexed: set[str], now: datetime) -> int:

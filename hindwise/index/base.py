@@ -131,8 +131,8 @@ class LeanIndex(Protocol):
 class RestingIndex(Protocol):
     """What an index offers besides when a space that nobody uses costs memory on its server."""
 
-    async def rest(self, spaces: Sequence[str]) -> int:
-        """Put spaces to rest; return how many were awake. They keep what they hold.
+    async def rest(self, spaces: Sequence[str]) -> set[str]:
+        """Put spaces to rest; return those that are at rest now. They keep what they hold.
 
         The next question there raises IndexUnavailable and wakes the space; a write wakes it and goes on. Raises IndexUnavailable.
         """

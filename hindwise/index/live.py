@@ -244,10 +244,10 @@ class LiveIndex:
                 cut &= await index.empty_log()
         return cut
 
-    async def rest(self, spaces: Sequence[str]) -> int:
-        """As `RestingIndex.rest`, in the live generation; 0 where its spaces cost nothing."""
+    async def rest(self, spaces: Sequence[str]) -> set[str]:
+        """As `RestingIndex.rest`, in the live generation; none where its spaces cost nothing."""
         index = self._asked().index
-        return await index.rest(spaces) if isinstance(index, RestingIndex) else 0
+        return await index.rest(spaces) if isinstance(index, RestingIndex) else set()
 
     async def health(self) -> None:
         """Return when the live generation answers. Raises IndexUnavailable."""

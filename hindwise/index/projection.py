@@ -154,7 +154,7 @@ class Projection:
         for one in done:
             if applied := [found for found in one.marks if found[0] not in one.stuck]:
                 outbox.done(conn, one.lease.space_no, applied)
-                spaces.set_index_no(conn, one.lease.space_no, max(mark for _, mark in applied))
+                spaces.set_index_no(conn, one.lease.space_no, max(mark for _, mark in applied), self._clock.now())
             rest = self._page(conn, one.lease, one.stuck)
             if rest.marks:
                 following.append(rest)

@@ -188,10 +188,11 @@ class WeaviateIndex:
 
         return await self._connection.call(look, _LIST_LIMIT_S)
 
-    async def rest(self, spaces: Sequence[str]) -> int:
+    async def rest(self, spaces: Sequence[str]) -> set[str]:
         """Set these spaces INACTIVE; see `RestingIndex.rest`."""
-        tenants = [self._tenant(space) for space in spaces]
-        return await self._connection.call(lambda client: self._tenants.rest(client, tenants), WRITE_LIMIT_S)
+        tenants = {self._tenant(space): space for space in spaces}
+        resting = await self._connection.call(lambda client: self._tenants.rest(client, list(tenants)), WRITE_LIMIT_S)
+        return {tenants[name] for name in resting}
 
     async def health(self) -> None:
         """Return when the server answers through gRPC. Raises IndexUnavailable."""

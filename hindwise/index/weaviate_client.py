@@ -83,7 +83,7 @@ def trouble_of(error: BaseException) -> Trouble:
     text = str(error).lower()
     if isinstance(error, UnexpectedStatusCodeError) and error.status_code in (401, 403):
         return Trouble.REFUSED
-    if "tenant not active" in text or "not active" in text:
+    if "tenant not active" in text:
         return Trouble.RESTING
     if "tenant not found" in text:
         return Trouble.MISSING

@@ -69,7 +69,8 @@ class Tenants:
             return
         await client.collections.use(self._collection).tenants.create([Tenant(name=tenant)])
         here = self.use(client, tenant)
-        if not await here.data.exists(MARKER_ID):
+        # Asked through gRPC: a HEAD request that is refused does not say why, and this tenant may be at rest.
+        if not (await here.query.fetch_objects_by_ids([MARKER_ID], limit=1, return_properties=["rev"])).objects:
             await here.data.insert_many([marker(now_us())])
         self.note(tenant)
 
@@ -92,8 +93,10 @@ class Tenants:
 
         self._waking[tenant] = asyncio.create_task(wake(), name="weaviate-wake")
 
-    async def rest(self, client: Client, tenants: Sequence[str]) -> int:
-        """Set those that are ACTIVE to INACTIVE; return how many were."""
+    async def rest(self, client: Client, tenants: Sequence[str]) -> set[str]:
+        """Set those that are ACTIVE to INACTIVE; return the names of all that are there and not ACTIVE now."""
+        if not tenants:
+            return set()
         all_tenants = client.collections.use(self._collection).tenants
         found = await all_tenants.get_by_names(list(tenants))
         active = [name for name, tenant in found.items() if tenant.activity_status is TenantActivityStatus.ACTIVE]
@@ -101,7 +104,7 @@ class Tenants:
             await all_tenants.deactivate(active)
         for name in active:
             self.forget(name)
-        return len(active)
+        return set(found)
 
     async def remove(self, client: Client, tenant: str) -> None:
         """Remove it with all its files. One that rests is woken first: removed as it is, it might stay on the disk."""

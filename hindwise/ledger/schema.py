@@ -53,6 +53,7 @@ spaces = Table(
     Column("index_no", BigInteger, nullable=False, server_default="0"),
     Column("leased_by", String(64), nullable=False, server_default=""),
     Column("leased_until", Utc),
+    Column("used_at", Utc),
     UniqueConstraint("tenant_id", "name", name="uq_spaces_name"),
     # The number of an erased space is never given again: what began before the erasure must not fit the space that follows.
     sqlite_autoincrement=True,

@@ -1,6 +1,6 @@
 """Space rows: made once, locked in order of number, guarded by their epoch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,6 +22,9 @@ class SpaceRow:
     index_no: int
 
 
+TOUCHED = timedelta(days=1)
+"""How exactly it is known when a space was last used."""
+
 _DROPPED = "the space was erased while this was in flight; nothing was written"
 
 _FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, spaces.c.index_no).where(
@@ -33,7 +36,9 @@ _LOCK_TRIES = 5
 _EPOCH = select(spaces.c.epoch).where(spaces.c.no == bindparam("space")).with_for_update()
 _BUMP = update(spaces).where(spaces.c.no == bindparam("space")).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
 _INDEXED = (
-    update(spaces).where(spaces.c.no == bindparam("space"), spaces.c.index_no < bindparam("up_to")).values(index_no=bindparam("up_to"))
+    update(spaces)
+    .where(spaces.c.no == bindparam("space"), spaces.c.index_no < bindparam("up_to"))
+    .values(index_no=bindparam("up_to"), used_at=bindparam("now"))
 )
 
 
@@ -97,6 +102,27 @@ def bump(conn: Connection, space_no: int) -> int:
     return int(conn.execute(_BUMP, {"space": space_no}).scalar_one())
 
 
-def set_index_no(conn: Connection, space_no: int, index_no: int) -> None:
-    """Note up to which ledger number the index of a space is complete; never backwards."""
-    conn.execute(_INDEXED, {"space": space_no, "up_to": index_no})
+def set_index_no(conn: Connection, space_no: int, index_no: int, now: datetime) -> None:
+    """Note up to which ledger number the index of a space is complete, never backwards, and that the space is in use."""
+    conn.execute(_INDEXED, {"space": space_no, "up_to": index_no, "now": now})
+
+
+def touch(conn: Connection, used: Collection[tuple[str, str]], now: datetime) -> None:
+    """Note that spaces, by tenant and name, are in use; to the day, and locked in order of number."""
+    stale = or_(spaces.c.used_at.is_(None), spaces.c.used_at < now - TOUCHED)
+    for tenant, names in _by_tenant(used).items():
+        query = select(spaces.c.no).where(spaces.c.tenant_id == tenant, spaces.c.name.in_(names), stale).order_by(spaces.c.no)
+        if numbers := list(conn.execute(query.with_for_update()).scalars()):
+            conn.execute(update(spaces).where(spaces.c.no.in_(numbers)).values(used_at=now))
+
+
+def _by_tenant(used: Collection[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for tenant, name in sorted(used):
+        found.setdefault(tenant, []).append(name)
+    return found
+
+
+def idle(conn: Connection, space_nos: Sequence[int], before: datetime) -> set[int]:
+    """Return those of the spaces that were used once, but not since `before`."""
+    return set(conn.execute(select(spaces.c.no).where(spaces.c.no.in_(list(space_nos)), spaces.c.used_at < before)).scalars())

@@ -2,20 +2,25 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from hindwise.errors import HindwiseError
-from hindwise.ledger import recalls
+from hindwise.ledger import recalls, spaces
 from hindwise.ledger.engine import Ledger
+from hindwise.model.space import spaces_of
 from hindwise.recall.overtaken import Answered, standing
 
 _WITHIN_S = 0.5
 _BATCH = 200
 _MAX_WAITING = 10_000
 """Beyond it the oldest entries are given up: a ledger that is down for long must not eat the memory."""
+
+_NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 _logger = structlog.get_logger(__name__)
 
@@ -26,6 +31,7 @@ class RecallLog:
     def __init__(self, ledger: Ledger, secret: bytes) -> None:
         self._ledger, self._secret = ledger, secret
         self._waiting: deque[Answered] = deque()
+        self._touched: dict[tuple[str, str], datetime] = {}
         self._task: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
         self.lost = 0
@@ -83,4 +89,23 @@ class RecallLog:
             # The database answers, and refuses these rows: it would refuse them again, and hold up all that come after.
             self.lost += len(batch)
             _logger.error("recalls_not_logged", cause=type(error).__name__, lost=self.lost)
+        await self._touch([one.row for one in batch])
         return True
+
+    async def _touch(self, rows: Sequence[dict[str, Any]]) -> None:
+        """Note that the spaces are in use: once a day and process, beside the log, since it locks other rows."""
+        used: dict[tuple[str, str], datetime] = {}
+        for row in rows:
+            for name in spaces_of(row["user_id"], row["agent_id"]):
+                used[row["tenant_id"], name] = row["at"]
+        due = {space: at for space, at in used.items() if at - self._touched.get(space, _NEVER) >= spaces.TOUCHED}
+        if not due:
+            return
+        try:
+            await self._ledger.write(lambda conn: spaces.touch(conn, due.keys(), max(due.values())))
+        except HindwiseError as error:
+            _logger.warning("use_not_noted", cause=error.type)  # the next recall there tries again
+            return
+        if len(self._touched) > _MAX_WAITING:
+            self._touched.clear()
+        self._touched.update(due)

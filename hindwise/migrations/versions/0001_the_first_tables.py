@@ -247,6 +247,7 @@ def upgrade() -> None:
         sa.Column("index_no", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("leased_by", sa.String(length=64), server_default="", nullable=False),
         sa.Column("leased_until", sa.BigInteger(), nullable=True),
+        sa.Column("used_at", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("no"),
         sa.UniqueConstraint("tenant_id", "name", name="uq_spaces_name"),
         sqlite_autoincrement=True,
