@@ -9,6 +9,8 @@ from hindwise.errors import DimensionMismatch
 from hindwise.index.space_image import K1, B
 from hindwise.index.weaviate_client import Client
 
+_NAMELESS = "default"
+"""What the server calls the vectors of a collection that was made for words alone."""
 _EXISTS = 422
 _MISSING = 404
 
@@ -30,7 +32,7 @@ async def ensure(client: Client, name: str, dim: int) -> bool:
         if error.status_code != _MISSING:
             raise
         return await _create(client, name, dim)
-    known = set(config.vector_config or {})
+    known = set(config.vector_config or {}) - {_NAMELESS}
     if known != ({vector_name(dim)} if dim else set()):
         raise DimensionMismatch(
             f"the collection {name} holds vectors {', '.join(sorted(known)) or 'of no length'}, the embedder gives {dim} numbers: "
