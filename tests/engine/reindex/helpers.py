@@ -4,6 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection
 
 from hindwise.clock import SystemClock
 from hindwise.engine import Engine, open_engine, spec_of
@@ -12,6 +15,7 @@ from hindwise.index.projection import index_space
 from hindwise.index.rebuild import Rebuild
 from hindwise.ledger import generations
 from hindwise.ledger.generations import Generation
+from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.settings import Settings
 from hindwise.testing import HashedEmbedder
 from tests.engine.recall.helpers import TENANT, apply_outbox, fact, keep, lesson
@@ -88,3 +92,24 @@ async def switch(engine: Engine, number: int) -> None:
     """Let it serve; this process notices at once."""
     assert await engine.ledger.write(lambda conn: generations.switch(conn, number, {}, engine.clock.now()))
     await live(engine).refresh()
+
+
+async def furnish_at_once(engine: Engine, space: str, many: Sequence[Any]) -> None:
+    """The same in one transaction, and all of it in the live index."""
+
+    def write(conn: Connection) -> None:
+        resolution = Resolution(
+            conn=conn,
+            tenant_id=TENANT,
+            reflection_id=str(uuid4()),
+            by_reflection=False,
+            actor="test",
+            now=engine.clock.now(),
+            rules=engine.rules,
+            min_confidence=engine.settings.min_confidence,
+            default_valid_from=engine.clock.now(),
+        )
+        resolution.run([Placement(at, draft, space) for at, draft in enumerate(many)])
+
+    await engine.ledger.write(write)
+    await apply_outbox(engine)
