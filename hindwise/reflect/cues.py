@@ -32,7 +32,8 @@ COMPLAINT = re.compile(
 )
 HAND_OVER = re.compile(
     r"(?i)transfer(?:red|ring)?\b.{0,40}\b(?:human|agent|representative|specialist|support|colleague)|escalat(?:e|ed|ing)\b"
-    r"|hand(?:ed|ing)?[ -]?over\b"
+    r"|\bhand(?:ed|ing)?(?: (?:you|this|it))?[ -]?over\b|\bpass(?:ed|ing)? (?:you|this|it) (?:on|over) to\b"
+    r"|(?:转给|转到|转交|移交).{0,12}(?:同事|人工|客服|专员|部门|经理|团队)"
     r"|(?:human|live) agent|转(?:接|到|给|交)?(?:给)?(?:了)?人工|人工(?:客服|处理|坐席)|转接|升级处理"
 )
 HAND_OVER_CALL = re.compile(
@@ -44,6 +45,25 @@ GIVEN_UP = re.compile(
     r"|\b(?:unable|failed) to (?:complete|finish|process|do)|\bcould not (?:be )?(?:complete|finish|process)"
     r"|(?:抱歉|对不起|很遗憾).{0,30}(?:无法|不能|没能|未能)|(?:处理|执行|提交|任务)失败"
 )
+REFUSED = re.compile(
+    r"(?i)\b(?:i'?m|i am|we'?re|we are) (?:sorry,? but |afraid |currently )?(?:i |we )?(?:unable|not able|not allowed|can'?t|cannot)\b"
+    r"|\b(?:i|we) (?:currently |also )?(?:can'?t|cannot|could not|couldn'?t|don'?t have the (?:ability|option)|won'?t be able)\b"
+    r"|\b(?:it|this|that|they|reservation|order|request)\b.{0,40}\b(?:cannot|can'?t|can not) be\b|\b(?:is|are) not (?:possible"
+    r"|eligible|permitted|allowed)\b"
+    r"|(?:无法|没法|没办法|不能|不可以|不支持|没有权限|办不了|做不到|不符合)"
+)
+"""The agent says that it will not or cannot do what was asked."""
+WITHDRAWN = re.compile(
+    r"(?i)\bnever ?mind\b|\bforget (?:it|about it)\b|\binstead\b|\bno need\b|\bi(?:'ll| will) (?:do|handle|manage"
+    r"|take care of) (?:it|that|this)\b"
+    r"|\bdon'?t (?:bother|worry)\b|不用了|不必了|算了|我自己(?:来|去|弄|办)|改成|换成"
+)
+FORGOTTEN = re.compile(
+    r"(?i)\byou (?:forgot|failed|neglected|omitted) to (?P<en>[^.!?,;]{4,80})|\byou (?:didn'?t|did not|haven'?t"
+    r"|never) (?P<en2>[^.!?,;]{4,80})"
+    r"|你?(?:忘了|忘记|漏了|还没有?|没有?(?:给我|帮我|把))(?P<zh>[^，。！？!?；]{2,30})"
+)
+"""A complaint that names what was not done."""
 FINISHED = re.compile(
     r"(?i)\b(?:has been|have been|is|was|successfully) (?:\w+ ){0,2}(?:completed?|finished|booked|cancell?ed|updated|sent|created"
     r"|deployed|submitted|done)"
@@ -70,7 +90,10 @@ CHANGE = re.compile(
     r"|还是.{0,8}吧|现在(?:只|都|改)|往后|下次"
 )
 STANDING = re.compile(
-    r"(?i)\bfrom now on\b|\bfrom today\b|\bgoing forward\b|\bhenceforth\b|\bin (?:the )?future\b|\bby default\b|\bnext time\b"
+    r"(?i)\bfrom (?:now|here|this point|today) on(?:wards?)?\b|\bfrom today\b|\bgoing forward\b|\bhenceforth\b|\bin (?:the )?future\b"
+    r"|\bby default\b|\bnext time\b|\b(?:don'?t|do not) (?:ever )?\w+ (?:me|us) (?:anything|any|stuff)\b"
+    r"|^\W*(?:and |also |so |but |please )*(?:don'?t|do not|only) \w+ (?:[\w']+ ){0,6}(?:on|before|after|at|during)"
+    r" (?:\w+days|weekends|nights|mornings|evenings)\b|[:;] ?(?:please )?(?:always|never) (?!mind\b)\w+"
     r"|\bevery time\b|\bwhenever\b"
     r"|^\W*(?:and |also |so |but )?(?:please )?(?:always|never)\b(?! mind)|[,;:] ?(?:so )?(?:please )?(?:always|never) (?!mind\b)\w+"
     r"|\bplease (?:always|never|remember|stop)\b"
@@ -79,15 +102,31 @@ STANDING = re.compile(
     r"|^\W*(?:please )?stop \w+ing\b|\b(?:don'?t|do not) (?:\w+ ){1,8}(?:again|any ?more)\b|\bour api (?:also )?needs\b|^\W*for every\b"
     r"|\bin all (?:further|future)\b|(?<![完了之过])以后|今后|从今(?:天|往后|以后)起?|一律|每次都?|总是|永远|别再|不要再|再也不要"
     r"|请?记住|务必|必须|下次(?!再)也?|往后|一定要?(?:先)?"
-    r"|默认(?:用|都|情况)|都按这个来"
+    r"|默认(?:用|都|情况)|都?(?:就|要)?按这个(?:来|办)|就这么办|从现在(?:起|开始)|从此|千万(?:别|不要)|绝对?(?:不能|不要|不可以)"
+    r"|(?:不要|别)(?:再)?给我.{0,8}(?:任何|什么)"
 )
+_FOR_ALL = re.compile(
+    r"(?:所有|任何|凡是|每[个份封张次当]|提到.{1,10}|超过.{1,8}|低于.{1,8})的?[^，。]{0,10}[，,]?[^，。]{0,6}(?:都|一律|均)(?:要|得"
+    r"|打|加|用|写|有|放|先|标|不)"
+)
+_ONCE = re.compile(r"把|帮我|替我|给我|一下|现在|马上|今天|明天|取消|都办|已经?|了[。！!]?$")
+
+
+def is_standing(text: str) -> bool:
+    """True for an order that holds from now on; 「所有…都要…」 only where it is no request of today."""
+    return STANDING.search(text) is not None or (_FOR_ALL.search(text) is not None and not _ONCE.search(text))
+
+
 UNFINISHED = re.compile(
     r"(?i)\bstill (?:need|have) to\b|\bremind me\b|\bto-?do\b|\bhaven'?t (?:\w+ ){0,3}(?:yet|finished|done)\b|\bnot (?:done"
     r"|finished) yet\b"
     r"|\b(?:let'?s|we(?:'ll| will| can)) (?:continue|finish|pick (?:this|it) up|do the rest) (?:\w+ ){0,3}(?:tomorrow|later|next)"
     r"|\bremaining (?:work|steps?|tasks?)\b"
+    r"|\b(?:is|are) (?:still )?(?:missing|outstanding|open|pending)\b|\blet'?s do (?:it|that|this|the \w+) (?:tomorrow|later|next"
+    r"|another)\b"
     r"|\bleft to do\b|\bfollow up (?:on|with)\b"
-    r"|还没(?:有)?(?!.{0,4}呢吗)|还(?:需要|要|差|剩)|提醒我|待办|下次再|回头再|明天(?:再|继续)|剩下的|没(?:做|写|弄)完(?!就)|未完成|改天再"
+    r"|还没(?:有)?(?!.{0,4}呢吗)|还(?:需要|要|差|剩)|提醒我|待办|下次再|回头再|明天(?:再|继续)|剩下的|没(?:做|写|弄)完(?!就)|未完成"
+    r"|改天再"
 )
 HYPOTHETICAL = re.compile(
     r"(?i)\bif i (?:were|was|had|moved|could)\b|^\W*(?:suppose|imagine|what if|say i|let'?s say|assume)\b|\bmaybe one day\b"
@@ -98,6 +137,12 @@ JOKE = re.compile(
     r"(?i)\bhaha+|\bjust kidding\b|\bjk\b|\blol\b|\bqueen of the moon\b|\boh great,|\bexactly what i love\b|哈哈|开玩笑|上辈子|我可太"
     r"|饿得能吃下"
 )
+SARCASM = re.compile(
+    r"(?i)^\W*(?:oh |just |how )?(?:great|wonderful|fantastic|lovely|brilliant|awesome|perfect|marvell?ous|terrific)\b[,.! ].{0,60}"
+    r"\b(?:again|another|crash(?:ed|es)?|broken?|down|on fire|late|failed)\b|^(?:真是?)?(?:太好了|太棒了|好极了|真棒"
+    r"|可真行).{0,20}(?:又|再次|崩|坏|挂|着火|罢工)"
+)
+"""Praise for what went wrong: nothing in such a turn is meant as it is said."""
 PAST = re.compile(r"(?i)\bback in \d{4}\b|\bused to\b|\bwhen i was\b|\bpreviously\b|\bformerly\b|那会儿|以前(?!的)|当年|曾经|小时候")
 QUOTED = re.compile(r"[\"“”「『][^\"“”」』]{0,500}[\"“”」』]")
 REPORTED = re.compile(r"(?i)\b(?:said|says|wrote|writes|claims?|states?|according to|told (?:me|us))\b|说|写着|写道|声称|认为|原文|评论")

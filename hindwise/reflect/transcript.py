@@ -47,7 +47,8 @@ _ERROR_KEYS = ("error", "errors", "error_message", "errorMessage", "exception", 
 
 _READING = re.compile(
     r"(?i)(?:get|list|search|find|fetch|read|look|lookup|query|check|calculate|compute|think|plan|reflect|view|show|describe|count|verify"
-    r"|validate|inspect|browse|open|retrieve|select|parse|preview|estimate|compare|summari[sz]e|translate|classify|grep|ls|cat|head"
+    r"|validate|inspect|browse|open|retrieve|select|geocode|locate|track|monitor|measure|scan|probe|ping|download|extract|lookup"
+    r"|detect|test|parse|preview|estimate|compare|summari[sz]e|translate|classify|grep|ls|cat|head"
     r"|stat)(?=[^a-z]|[A-Z]|$)"
     r"|(?:查|检|搜|读|取(?!消)|获|列|看|算|计算|校验|验证|核对|分析|判断|识别|解析|比较|统计|思考|规划|开始|结束|分类|提取|汇总|翻译)"
 )

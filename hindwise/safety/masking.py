@@ -51,6 +51,10 @@ _ONE_TIME_CODE = re.compile(
     r"(?i)((?:(?:verification|one-time|authentication|confirmation|login|security|sms|2fa)[ -](?:code|password|pin)|otp|验证码"
     r"|校验码|动态码)[ \t]{0,3}(?:is|was|:|=|：|是|为)[ \t]{0,3})(\d{4,8})(?!\d)"
 )
+_PIN_SAID = re.compile(
+    r"(?i)(?<![A-Za-z0-9])(pins?(?: (?:code|number))?(?: (?!is\b|was\b)[a-z]{1,12}){0,5}(?:(?: is| was|[:=])[ \t]{1,3}))(\d{4,8})(?!\d)"
+)
+"""Said in words: "my pin for the demo account is 4821"."""
 _CARD = re.compile(r"(?<![A-Za-z0-9_.-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![A-Za-z0-9_]|-\d)")
 _CN_ID = re.compile(r"(?<![A-Za-z0-9])[1-9]\d{16}[\dXx](?![A-Za-z0-9])")
 _CN_ID_CUE = re.compile(
@@ -159,7 +163,7 @@ def _may_hold_secret(text: str) -> bool:
     for sign in _SIGNS:  # a plain loop: a generator would take longer than the search
         if sign in small:
             return True
-    if _DIGIT_RUN.search(text) or ("pin" in small and _PIN.search(text)):
+    if _DIGIT_RUN.search(text) or ("pin" in small and (_PIN.search(text) or _PIN_SAID.search(text))):
         return True
     return not text.isascii() and any(sign in text for sign in _OTHER_SIGNS)
 
@@ -213,6 +217,7 @@ def mask_by_all_rules(text: str) -> Masked:
     text = _substitute(_URL_PASSWORD, "password", text, found, value=2, when=lambda v: not v.startswith(("[masked", "$", "{", "<")))
     text = _substitute(_AUTH_HEADER, "token", text, found, value=2, when=_has_digit)
     text = _substitute(_ONE_TIME_CODE, "code", text, found, value=2)
+    text = _substitute(_PIN_SAID, "code", text, found, value=2)
     text = _substitute(_CARD_CODE, "card-code", text, found, value=2)
     text = credentials.mask_named(text, found)
     text = _substitute(_CN_ID_CUE, "id-number", text, found, value=2)

@@ -7,12 +7,10 @@ from hindwise.model.episode import Outcome, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import Draft, Evidence, LessonType
 from hindwise.model.turn import Turn
 from hindwise.reflect import cues
-from hindwise.reflect.rules.attributes import LISTED
 from hindwise.reflect.rules.calls import kind_of_value
 from hindwise.reflect.rules.findings import Read, evidence, lesson, of_step
-from hindwise.reflect.rules.slots import slot_of
 from hindwise.reflect.rules.wording import careful, clause_variants, fitting, general_error, last_of, listed, variants, when
-from hindwise.reflect.transcript import Step, call_names, error_of, steps_of, user_turns, without_briefs
+from hindwise.reflect.transcript import Step, call_names, error_of, steps_of, without_briefs
 from hindwise.reflect.verdict import Verdict, verdict_of
 from hindwise.safety.origin import is_order_in_error, looks_injected
 from hindwise.safety.sharing import without_people
@@ -162,53 +160,6 @@ def _lesson_of_words(run: Read, note: str) -> list[Draft]:
 def _naming(run: Read, note: str) -> list[Evidence]:
     """Turns that hold the note's own words (a run's final error stands in the transcript too)."""
     return [evidence(run.episode, t, note[:60]) for t in run.episode.turns if note[:60] and note[:60] in t.content][:2]
-
-
-def corrections(run: Read) -> list[Draft]:
-    """Return a pitfall for what the user had to correct, where it is a common attribute: it should have been asked first."""
-    for turn, words in list(user_turns(run.episode))[1:]:
-        if not cues.CORRECTION.search(words[:400]) or cues.is_filler(words):
-            continue
-        slot = slot_of(words[:400])
-        if slot.attribute not in LISTED or not slot.value:
-            continue
-        action = run.say(f"ask for the {slot.attribute} first", f"先确认用户想要的取值（{slot.attribute}）")
-        return [
-            lesson(
-                run,
-                LessonType.PITFALL,
-                when(run.language, run.asked, action, run.say("the user had to correct it", "用户不得不更正")),
-                evidences=[evidence(run.episode, turn)],
-                tools=call_names(run.decisive)[-1:],
-                next_time=action,
-                importance=5,
-                confidence=0.6,
-                topics=("correction",),
-            )
-        ]
-    return []
-
-
-def hand_over(run: Read) -> Draft | None:
-    """Return a pitfall for a run that did not succeed and was given to a person: visible, though not why it went wrong."""
-    calls = [s for s in run.steps if cues.HAND_OVER_CALL.match(s.name)]
-    if not run.failed or not calls:
-        return None
-    before = call_names(s for s in run.steps if s is not calls[-1])
-    end = run.say(f"do not end with {calls[-1].name}", f"不要以 {calls[-1].name} 结束")
-    ways = [end + run.say(f" after only {last_of(before, n)}", f"（之前只做了 {last_of(before, n)}）") for n in (3, 2, 1) if before]
-    return lesson(
-        run,
-        LessonType.PITFALL,
-        when(run.language, run.asked, [*ways, end], run.say(f"that ended in {run.ended}", f"该次处理被判定为{run.ended}")),
-        evidences=of_step(run.episode, calls[-1]),
-        tools=(*before[-3:], calls[-1].name),
-        failed=run.say(f"handed over by {calls[-1].name}", f"通过 {calls[-1].name} 转交他人"),
-        next_time=[*ways, end][0],
-        importance=7,
-        confidence=0.6,
-        topics=("hand-over",),
-    )
 
 
 def cause_not_visible(run: Read) -> Draft | None:

@@ -16,10 +16,17 @@ from hindwise.reflect.base import Known
 from hindwise.reflect.gate import keep, worth_reflecting
 from hindwise.reflect.rules.calls import dead_ends, loops, never_overcome, recoveries, strategy
 from hindwise.reflect.rules.contrast import contrast
+from hindwise.reflect.rules.conversation import (
+    corrections,
+    hand_over,
+    lacking_details,
+    repeated_questions,
+)
 from hindwise.reflect.rules.failing import failing_step
 from hindwise.reflect.rules.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
-from hindwise.reflect.rules.outcome import cause_not_visible, corrections, hand_over, lessons_of_note, own_words
+from hindwise.reflect.rules.outcome import cause_not_visible, lessons_of_note, own_words
 from hindwise.reflect.rules.statements import draft_of, sentences_of, statements_of
+from hindwise.reflect.rules.unmet import Unmet, lessons_of_unmet, todos_of_unmet, unmet_requests
 from hindwise.reflect.rules.wording import chain, error_variants, fitting, general_error, variants
 from hindwise.reflect.transcript import call_names, user_turns
 from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
@@ -46,9 +53,10 @@ def reflect_by_rules(episode: Episode, known: Known | None = None) -> Answer:
     if reason := worth_reflecting(episode):
         return Answer(nothing_because=reason)
     run = read(episode)
-    lessons = _lessons(run, (known or Known()).earlier)
+    unmet = list(unmet_requests(run))
+    lessons = _lessons(run, (known or Known()).earlier, unmet)
     event = [_event(run, lessons)] if episode.outcome.status is not OutcomeStatus.UNKNOWN else []
-    grounded = ground(episode, Answer(drafts=(*event, *lessons, *statements(run))))
+    grounded = ground(episode, Answer(drafts=(*event, *lessons, *statements(run, todos_of_unmet(run, unmet)))))
     kept = tuple(draft for _, draft in grounded.accepted if keep(episode, draft) is None)
     if kept:
         return Answer(drafts=kept)
@@ -56,20 +64,22 @@ def reflect_by_rules(episode: Episode, known: Known | None = None) -> Answer:
     return Answer(nothing_because=nothing)
 
 
-def _lessons(run: Read, earlier: Sequence[Episode]) -> list[Draft]:
-    """The lessons, the most telling first: the verdict, contrast, what never worked, what was overcome, circles, the way to success."""
+def _lessons(run: Read, earlier: Sequence[Episode], unmet: Sequence[Unmet]) -> list[Draft]:
+    """The lessons, the most telling first: verdict, contrast, what never worked, what was not done, what was overcome, circles, the way."""
     causes = lessons_of_note(run)
     told = contrast(run, earlier)
     # What the verdict said already is not said again as a contrast.
     causes += [told] if told and not any(_same_advice(told, draft) for draft in causes) else []
     if not any("cause" in draft.topics for draft in causes):
         causes += dead_ends(run)
-    others = [*recoveries(run), *loops(run), *corrections(run)]
+    if not causes:
+        causes += lessons_of_unmet(run, unmet) or lacking_details(run)
+    others = [*recoveries(run), *loops(run), *repeated_questions(run), *corrections(run)]
     if run.succeeded:
         way = strategy(run)
         # The way of a success is in the contrast already where that names all that was done.
         others += [way] if way and not (told and _is_in(run, told)) else []
-    elif not causes:
+    elif not causes and not any("cause" in draft.topics for draft in others):
         # A recovery or a circle is a lesson, but not why the run failed; so it is said that this cannot be seen.
         handed = hand_over(run)
         end = handed or cause_not_visible(run)
@@ -187,9 +197,12 @@ def _still_open(run: Read) -> str:
 # --- what the user stated -------------------------------------------------------------------------------------------------------------
 
 
-def statements(run: Read) -> list[Draft]:
-    """Return what the user stated, one draft per slot: what was said last holds, with both places as evidence."""
-    by_slot: dict[tuple[str, str, str], Draft] = {}
+def statements(run: Read, open_requests: Sequence[Draft] = ()) -> list[Draft]:
+    """Return what the user stated, one draft per slot: what was said last holds, with both places as evidence.
+
+    `open_requests`: todos read from the course of the conversation; a statement in the same slot comes before them.
+    """
+    by_slot = {(draft.subject, draft.attribute, draft.scope): draft for draft in open_requests}
     for turn, words in user_turns(run.episode):
         language = language_of(words[:4_000])
         for statement in statements_of(words):

@@ -58,7 +58,8 @@ _STOP = _words(
     i'd i'll i've you'd we us our ever going forward future next default thanks yes right"""
 )
 _ZH_FRAME = re.compile(
-    r"以后|今后|从今(?:天|往后)?起?|一律|每次|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下次|也这样|往后|一定要?|先|默认|都|请(?!求|假|客|示)"
+    r"以后|今后|从今(?:天|往后)?起?|一律|每次|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下次|也这样|往后|一定要?|先|默认|都"
+    r"|请(?!求|假|客|示)"
     r"|给我|好的|不对|都按这个来|[，。：:,.!！\s]"
 )
 
@@ -146,7 +147,8 @@ _SCOPE = re.compile(
     r"|international|domestic|week-?days?|"
     r"week-?ends?|winter|summer|mornings?|evenings?|night|nights|work|customers?|code|meetings?|holidays?|trips?|long-haul|hotels?"
     r"|travell?ing)\b[\w -]{0,30})"
-    r"|\b(?:for|on|in) (?:all )?(?:of )?(?:my|our) (?P<mine>(?:\w+ )?(?:flights?|trips|orders|bookings|reports?|invoices|e-?mails|documents"
+    r"|\b(?:for|on|in) (?:all )?(?:of )?(?:my|our) (?P<mine>(?:\w+ )?(?:flights?|trips|orders|bookings|reports?|invoices|e-?mails"
+    r"|documents"
     r"|presentations|projects?|repos(?:itories)?|tickets))\b"
     r"|\b(?P<now>this week|this month|today only|this time)\b"
     r"|^(?:以后|今后|另外|好的，)?(?:我)?(?P<zh>工作日|周末|夏天|冬天|出差(?:时|的时候)?|旅游(?:时|的时候)?|订酒店|订机票|长途(?:航班"

@@ -26,11 +26,15 @@ _PREFERENCE = re.compile(
     r"|\bi(?:'d| would) rather\b"
     r"|\bi (?:really |also |much )?like (?!to (?:know|book|change|cancel|ask)|you to)\b|\bi (?:don'?t|do not|no longer"
     r"|never) (?:like|drink|eat|want to (?:get|see|receive)|enjoy|fly|use|take)\b"
-    r"|\bmy favou?rite\b|\bmy preferred\b|\bi(?:'ve| have) gone off\b|\bi can'?t stand\b|\bi always (?:fly|take|use|sit|order|pay"
+    r"|\b(?:for|with|in|on|at) (?:anything|everything|any|every|all|each)\b[^.!?]{2,60}\bi(?:'d)? (?:want|need|like|expect)\b"
+    r"|\bi (?:only|never) (?:ever )?(?:take|fly|use|eat|drink|buy|book|travel|work|want|accept|read|stay|sit|order|pay)\b"
+    r"|\bi (?:can'?t|cannot) (?:bear|abide|deal with)\b|\bmy favou?rite\b|\bmy preferred\b|\bi(?:'ve| have) gone off\b"
+    r"|\bi can'?t stand\b|\bi always (?:fly|take|use|sit|order|pay"
     r"|travel|book|eat|drink)\b"
     r"|我(?:更|最|很|比较|还是|其实|一直|也|现在)?(?:喜欢|爱(?:喝|吃|看|用|坐)|偏好|偏爱|习惯)|我(?:不再|不太|不|最不|从不"
     r"|再也不)(?:喜欢|爱|想|吃|喝|抽|坐|用|住)|我?(?:最)?(?:讨厌|受不了)"
-    r"|我只(?:喝|吃|坐|住|用|要|看)|我更?想要?(?:靠|坐|住)"
+    r"|我(?:们)?(?:都|一般|平时|一向|从来)?只(?:喝|吃|坐|住|用|要|看|买|接受|收|订|穿|飞)|我更?想要?(?:靠|坐|住)"
+    r"|我(?:最|很|特别|非常)(?:烦|怕|不喜欢|看重|在意)"
 )
 _FACT = re.compile(
     r"(?i)\b(?:i|we)(?:'m|'re| am| are)? (?:now |currently |also )?(?:live|living|based|located|settled)\b|\b(?:i|we)(?:'ve"
@@ -38,6 +42,16 @@ _FACT = re.compile(
     r"|\bi(?:'m| am) (?:severely |also )?(?:allergic|vegan|vegetarian|diabetic|pregnant|left-handed|colou?r-?blind|based|retired"
     r"|an? (?!bit|little|gold|lot|few)(?:\w+ ){0,2}(?:engineer|developer|teacher|doctor|nurse|designer|manager|analyst|lawyer"
     r"|student|writer|scientist|accountant|consultant|architect))\b"
+    r"|\bi(?:'ve| have) (?:been|had) (?:an? )?\w+(?: \w+){0,3} (?:since|for (?:years|\w+ years)|from birth|all my life)\b"
+    r"|\b(?:since|as|because) i(?:'m| am) (?:\w+ )?(?:intolerant|allergic|diabetic|vegan|vegetarian|pregnant|deaf|blind|disabled"
+    r"|coeliac|celiac)\b"
+    r"|\bi(?:'m| am) (?:\w+[- ])?(?:intolerant|coeliac|celiac|deaf|blind|disabled|dyslexic|epileptic|asthmatic)\b"
+    r"|\bi(?:'m| am) (?:on|in) (?:a wheelchair|parental leave|night shifts?)\b|\bi can(?:'?t|not) (?:climb|hear|see|lift|walk|drive"
+    r"|read|digest|tolerate)\b"
+    r"|\bwe(?:'re| are) (?:an? )?(?:team|family|company|group|household|startup|shop|party) of\b"
+    r"|\bour (?:[a-z]+ ){0,2}[a-z]+ (?:starts?|begins?|ends?|opens?|closes?|runs? on|is based|is located)\b"
+    r"|\bmy (?:wife|husband|partner|daughter|son|mother|father|mum|mom|dad|sister|brother|child|kids?|boss|team|company) "
+    r"(?:uses|has|can'?t|cannot|doesn'?t|does not|works|speaks|suffers|hates|likes|eats|sits)\b"
     r"|\bi (?:run|own|manage|lead|study|speak|teach) (?:a |an |my |the |at )?\w+|\bi have (?:a |an |two |three |no "
     r"|\d+ )(?:\w+ )?(?:kids?|children|daughters?|sons?|dogs?|cats?|allerg(?:y|ies)|brothers?|sisters?|team)\b"
     r"|\bmy (?:full )?name is\b|\bcall me [A-Z]|\bmy (?:job|employer|company|boss|manager|wife|husband|partner|daughter|son|mother"
@@ -54,6 +68,11 @@ _FACT = re.compile(
     r"|老家|家乡|邮箱|手机|电话|地址|血型|母语|公司|预算)|我(?:妈妈"
     r"|爸爸|妻子|太太|丈夫|女儿|儿子|孩子|哥哥|姐姐)(?:今年|在|是|对|有|叫)|我们(?:团队|公司|组)(?:一共)?|我(?:吃素|在孕期|怀孕了)"
     r"|我从今年起|另外我"
+    r"|我(?:\S{0,8}岁起|从小|一直|天生)就?(?:有|是|患|对)|我(?:有|患有?)(?:\S{0,4}(?:病|症|炎|过敏|障碍))|我\S{1,6}不耐受"
+    r"|我在[\u4e00-\u9fff]{2,14}?(?:教|当|读|开|带|管)[\u4e00-\u9fff]{1,8}"
+    r"|我(?:先生|老公|老婆|爱人|媳妇|爷爷|奶奶|外公|外婆|姥姥|室友|母亲|父亲|妹妹|弟弟)(?:今年|在|是|对|有|叫|坐|用|不|只)"
+    r"|我(?:爬不了|听不见|看不清|走不了|提不动|开不了|吃不了|喝不了|不能(?:吃|喝|爬|久站|开车|喝酒))"
+    r"|我们?(?:公司|团队|学校|店里?|单位|家)的?[\u4e00-\u9fff]{1,8}(?:从|在|是).{1,12}(?:开始|结束|开门|关门|起算)"
 )
 _QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$|多少钱|怎么(?:办|改|样)[？?。]?$")
 _TASK_BOUND = re.compile(
@@ -86,7 +105,7 @@ def sentences_of(text: str) -> list[str]:
         parts += [part.strip() for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？；;])", line) if part.strip()]
     whole: list[str] = []
     for part in parts:
-        head = re.match(r"(?i)(since i(?:'m| am) [^,]{3,60}|我[^，。？?]{2,40})[,，](?=.{2,}[?？]$)", part)
+        head = re.match(r"(?i)((?:since|as|because) i(?:'m| am) [^,]{3,60}|我[^，。？?]{2,40})[,，](?=.{2,}[?？]$)", part)
         whole += [head[1]] if head else [part]
     return [part.replace("\ue001", "。").replace("\ue002", ". ") for part in whole]
 
@@ -98,14 +117,14 @@ def kind_of(sentence: str) -> Kind | None:
     bare = cues.QUOTED.sub("", sentence) if cues.REPORTED.search(sentence) else sentence
     if looks_injected(sentence) or cues.is_filler(sentence) or _no_statement(bare):
         return None
-    if _QUESTION.search(bare):
+    if _QUESTION.search(bare) and not _asks_for_good(bare):
         return None
     changes = cues.CHANGE.search(bare) is not None
     known = changes and slot_of(bare).value != ""
     rules = (
-        (Kind.TODO, cues.UNFINISHED.search(bare) and not cues.STANDING.search(bare)),
+        (Kind.TODO, cues.UNFINISHED.search(bare) and not cues.is_standing(bare)),
         (Kind.PREFERENCE, known and not _FACT.search(bare)),  # "aisle seats from now on": a known attribute changes its value
-        (Kind.INSTRUCTION, cues.STANDING.search(bare) and not _PROMISE.search(bare)),
+        (Kind.INSTRUCTION, cues.is_standing(bare) and not _PROMISE.search(bare)),
         (Kind.PREFERENCE, _PREFERENCE.search(bare) and not _only_now(bare)),
         (Kind.FACT, _FACT.search(bare) and not _TASK_BOUND.search(bare)),
     )
@@ -122,12 +141,28 @@ def _only_now(bare: str) -> bool:
     return _WOULD.search(bare) is not None and not slot_of(bare).value
 
 
+_ASKED = re.compile(r"(?i)^\W*(?:could|can|would|will) you\b|^\W*(?:能不能|可不可以|可以|能否|麻烦)")
+
+
+def _asks_for_good(bare: str) -> bool:
+    """ "Could you … from here on?" is an order, politely."""
+    return _ASKED.match(bare) is not None and re.search(_FOR_GOOD, bare) is not None
+
+
+_FOR_GOOD = (
+    r"(?i)\bfrom (?:now|here|this point|today) on|\bgoing forward\b|\bin (?:the )?future\b|\b(?:always|never)\b|以后|今后|从现在起"
+    r"|从今|一律"
+)
+
+
 def _no_statement(bare: str) -> bool:
     return any(pattern.search(bare) for pattern in (cues.HYPOTHETICAL, cues.JOKE, cues.PAST))
 
 
 def statements_of(text: str) -> Iterator[Statement]:
     """Yield the statements of a user's turn, in order."""
+    if cues.SARCASM.search(text[:400]):
+        return
     for sentence in sentences_of(text):
         if told := _mixed(sentence):
             yield from (Statement(each, clause, cues.RETRACTION.search(clause) is not None) for each, clause in told)

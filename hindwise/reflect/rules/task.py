@@ -116,6 +116,16 @@ def task_of(episode: Episode, names: Collection[str], language: Language, steps:
     )
 
 
+def requests_in(text: str, names: Collection[str], language: Language) -> Iterator[tuple[str, Request]]:
+    """Yield the sentences of one message with what each asks for, in order; phrases that name somebody are left out."""
+    read = task_zh.request_of if language == "zh" else task_en.request_of
+    for sentence in sentences_of(text[:4_000])[:MAX_SENTENCES]:
+        if _may_ask(sentence):
+            request = read(_impersonal(sentence[:MAX_SENTENCE_CHARS], names))
+            if request and (phrase := _checked(request.phrase, names, language)):
+                yield sentence, request._replace(phrase=phrase)
+
+
 def _requests(goal: str, said: Sequence[str], names: Collection[str], language: Language) -> Iterator[tuple[str, Request]]:
     """Sentences with what they ask for; those of the goal weigh most, those of later turns less."""
     read = task_zh.request_of if language == "zh" else task_en.request_of

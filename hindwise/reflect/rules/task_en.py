@@ -114,10 +114,12 @@ _NO_CORE = re.compile(
     r"|option|options|bit)\b"
 )
 _TIME = re.compile(
-    r"(?i)\b(?:day|days|date|dates|morning|afternoon|evening|night|week|weekend|month|year|hours?|minutes?|time|moment|reasons?|case|future)\b"
+    r"(?i)\b(?:day|days|date|dates|morning|afternoon|evening|night|week|weekend|month|year|hours?|minutes?|time|moment|reasons?"
+    r"|case|future)\b"
 )
 _FILLING = re.compile(
-    r"(?i)\b(?:either|upcoming|recent|most recent|current|existing|own|entire|whole|particular|certain|really|actually|just|very|some more"
+    r"(?i)\b(?:either|upcoming|recent|most recent|current|existing|own|entire|whole|particular|certain|really|actually|just|very"
+    r"|some more"
     r"|attached|simply|quickly|kindly|please|urgently|latest|a little|specific|possible)\s+"
 )
 _OWNER = re.compile(r"(?i)\b(?:my|our|your|his|her|their)\b")

@@ -40,7 +40,8 @@ _REASON = re.compile(
     r"|[,;]\s*(?P<own>my \w+(?: \w+)? (?:needs?|hurts?|aches?|requires?|likes?|is|are|can'?t)\b[^,.;!?]{0,30})"
 )
 _REASON_ZH = re.compile(
-    r"[，,；]?\s*因为(?P<why>[^，。；！!]{2,20})|[，,；]\s*(?P<own>我?的?[\u4e00-\u9fff]{1,4}(?:不好|不舒服|疼|痛|受伤了?|需要)[^，。；！!]{0,8})"
+    r"[，,；]?\s*因为(?P<why>[^，。；！!]{2,20})|[，,；]\s*(?P<own>我?的?[\u4e00-\u9fff]{1,4}(?:不好|不舒服|疼|痛|受伤了?"
+    r"|需要)[^，。；！!]{0,8})"
 )
 
 # --- openings that are no part of a statement -----------------------------------------------------------------------------------------
@@ -48,6 +49,7 @@ _REASON_ZH = re.compile(
 _OPENING = re.compile(
     r"(?i)^\W*(?:(?:(?:no|yes|sure|certainly|of course|got it|alright|great|perfect|well|actually|sorry|wait|ok(?:ay)?|also|and|so|but|oh"
     r"|hi|hello|hey|thanks|thank you|by the way|btw|fyi"
+    r"|that(?:'s| is| was) (?:wrong|incorrect|not right|not correct)|for the next (?:ones?|times?)|one (?:more|other) thing"
     r"|honestly|in fact|please|kindly|not like that|on second thou?ghts?|correction|just so you know|for the record"
     r"|(?:please )?(?:remember|note|keep in mind)(?: that)?|from (?:now|today) on|from today|going forward|in (?:the )?future"
     r"|next time|henceforth|i think|i guess|i suppose|i believe|maybe|i(?:'ve| have)? changed my mind"
@@ -58,7 +60,8 @@ _ASIDE = re.compile(
     r"|if possible|thanks|thank you|i think|i guess|kindly|for me)\b(?=\s*[,.!;:]|\s|$)"
 )
 _OPENING_ZH = re.compile(
-    r"^(?:好的?|对|是的|不对|不是|等等|另外|还有|其实|那个?|嗯|请(?!求|假|客|示|教)|麻烦你?您?|请?(?:记住|记得|注意)|我?改(?:变)?主意了|以后|今后|从今(?:天|往|以)?后?起?|从现在(?:开始|起)"
+    r"^(?:好的?|对|是的|不对|不是|等等|另外|还有|其实|那个?|嗯|请(?!求|假|客|示|教)|麻烦你?您?|请?(?:记住|记得|注意)"
+    r"|我?改(?:变)?主意了|以后|今后|从今(?:天|往|以)?后?起?|从现在(?:开始|起)"
     r"|往后|下次|帮我|给我|我觉得|我想|可能|也许|谢谢你?|说了这么多|就?一个要求)(?:都|也)?[，,。：:；！!、\s]*"
 )
 _ASIDE_ZH = re.compile(r"[，,]?(?:下次也这样|(?:以后)?都按这个来|谢谢你?|好吗|可以吗|行吗|麻烦了|吧)(?=[，。！!？?]|$)")

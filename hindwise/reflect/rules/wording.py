@@ -99,7 +99,8 @@ def fitting(options: Sequence[str], limit: int = MAX_CONCLUSION_CHARS) -> str:
 
 
 _DANGLING = re.compile(
-    r"(?i)(?:[\s,;:(（\"“'—→-]+|\s(?:and|or|the|a|an|of|to|for|with|in|on|at|by|from|because|that|but|is|are|not|before|after)|[，、；：和与及的])+$"
+    r"(?i)(?:[\s,;:(（\"“'—→-]+|\s(?:and|or|the|a|an|of|to|for|with|in|on|at|by|from|because|that|but|is|are|not|before|after)"
+    r"|[，、；：和与及的])+$"
 )
 
 

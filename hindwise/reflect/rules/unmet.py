@@ -1,0 +1,190 @@
+"""What did the user ask for that was not done? Requests that were refused, forgotten, or that no call fulfilled: lessons and todos."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hindwise.model.memory import Draft, Evidence, Kind, LessonType
+from hindwise.model.turn import Origin, Turn
+from hindwise.reflect import cues
+from hindwise.reflect.rules.findings import MAX_QUOTE_CHARS, Read, evidence, lesson
+from hindwise.reflect.rules.slots import content_key, unique_attribute
+from hindwise.reflect.rules.task import requests_in
+from hindwise.reflect.rules.wording import last_of, when, whole
+from hindwise.reflect.transcript import Step, call_names, user_turns, without_briefs
+from hindwise.safety.origin import trust_of
+
+MAX_TURNS = 60
+"""Of the user's: what is said later than that is no part of one task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A request that nothing in the run fulfilled."""
+
+    turn: Turn
+    sentence: str
+    """The user's own, as it stands in the turn."""
+    phrase: str
+    """In general words, without anybody's name."""
+    why: str
+    """`refused` by the agent, `forgotten` as the user says, or `undone`: no call did it."""
+    answer: Turn | None = None
+    withdrawn: bool = False
+    looked_up: tuple[Step, ...] = ()
+    """Calls between the request and its refusal."""
+
+
+_VERBS = {
+    "cancel": r"cancel|取消|退订",
+    "book": r"book|reserve|预订|预定|订",
+    "refund": r"refund|退款|退还|退",
+    "send": r"send|mail|notify|发送|发|通知|寄",
+    "delete": r"delete|remove|删除|移除",
+    "create": r"create|add|new|open|创建|新建|添加|增加",
+    "update": r"update|change|modify|edit|set|upgrade|downgrade|switch|move|adjust|更新|修改|更改|更换|变更|调整|升级|换",
+    "pay": r"pay|charge|支付|付款|缴",
+}
+_STARTS = {what: re.compile(rf"(?:{words})", re.IGNORECASE) for what, words in _VERBS.items()}
+
+
+def _deed(phrase: str) -> str:
+    """What sort of change a request asks for, by its first verb; empty for what changes nothing or is not known."""
+    phrase = re.sub(r"^把.{1,20}?(?=取消|订|退|发|删|改|换)", "", phrase)
+    return next((what for what, words in _STARTS.items() if words.match(phrase)), "")
+
+
+def _done_later(run: Read, phrase: str, turn: Turn) -> bool:
+    """A call that worked after the request bears its verb."""
+    deed = _deed(phrase)
+    later = [s for s in run.steps if s.turn.seq > turn.seq and s.worked and s.changes]
+    return any(_STARTS[deed].search(step.name) for step in later) if deed else bool(later)
+
+
+def unmet_requests(run: Read) -> Iterator[Unmet]:
+    """Yield requests that were refused, forgotten or left undone, in the order of the transcript; each phrase once."""
+    seen: set[str] = set()
+    said = list(user_turns(run.episode))[:MAX_TURNS]
+    for place, (turn, words) in enumerate(said):
+        following = said[place + 1] if place + 1 < len(said) else None
+        for unmet in (*_forgotten(run, turn, words), *_refused(run, turn, words, following), *_undone(run, turn, words)):
+            if unmet.phrase not in seen:
+                seen.add(unmet.phrase)
+                yield unmet
+
+
+def _forgotten(run: Read, turn: Turn, words: str) -> Iterator[Unmet]:
+    """What a complaint names: "You forgot to refund the fee" / 「你忘了退费」."""
+    for match in cues.FORGOTTEN.finditer(words[:2_000]):
+        told = (match["en"] or match["en2"] or match["zh"]).strip()
+        request = next(iter(requests_in(told, run.names, run.language)), None)
+        if request and not _done_later(run, request[1].phrase, turn):
+            yield Unmet(turn, match[0].strip(), request[1].phrase, "forgotten")
+
+
+def _refused(run: Read, turn: Turn, words: str, following: tuple[Turn, str] | None) -> Iterator[Unmet]:
+    """The last request of a message to which the agent answered that it cannot, without a change in between."""
+    end = following[0].seq if following else run.episode.turns[-1].seq + 1
+    between = [s for s in run.steps if turn.seq < s.turn.seq < end]
+    answers = [t for t in run.episode.turns if turn.seq < t.seq < end and t.role == "assistant" and t.content]
+    if not answers or any(s.worked and s.changes for s in between) or not cues.REFUSED.search(without_briefs(answers[-1].content)[:1_500]):
+        return
+    found = [pair for pair in requests_in(words, run.names, run.language) if not _NOUN.match(pair[1].phrase)]
+    if found and not _done_later(run, found[-1][1].phrase, turn):
+        withdrawn = following is not None and cues.WITHDRAWN.search(following[1][:300]) is not None
+        sentence, request = found[-1]
+        yield Unmet(turn, sentence, request.phrase, "refused", answers[-1], withdrawn, tuple(between))
+
+
+_NOUN = re.compile(r"(?i)\w+ of\b")
+""" "Change of plan": a noun that looks like a verb."""
+
+
+def _undone(run: Read, turn: Turn, words: str) -> Iterator[Unmet]:
+    """A request for a known sort of change, in a run whose tools make changes or look things up, that no call made."""
+    if not run.failed or not run.steps:
+        return
+    for sentence, request in requests_in(words, run.names, run.language):
+        deed = _deed(request.phrase)
+        if deed in _DISTINCT and not _NEGATED.search(sentence) and not any(_may_have_done(s, deed, request.phrase) for s in run.steps):
+            yield Unmet(turn, sentence, request.phrase, "undone")
+
+
+_DISTINCT = frozenset({"cancel", "book", "refund", "send", "delete"})
+"""What is changed, added or set goes by too many names to say that no call did it."""
+_NEGATED = re.compile(r"(?i)\b(?:not|no|never|without|avoid|unless|if|whether|instead)\b|n't\b|不|别|无需|如果|是否|要是|除非")
+
+
+def _may_have_done(step: Step, deed: str, phrase: str) -> bool:
+    """A call that worked and bears the request's verb, or names the thing that the request is about."""
+    if not step.worked or not step.changes:
+        return False
+    things = [word[:3] for word in re.findall(r"[a-z]{4,}", phrase.lower())[1:]]
+    return _STARTS[deed].search(step.name) is not None or any(thing in step.name.lower() for thing in things)
+
+
+def lessons_of_unmet(run: Read, unmet: Sequence[Unmet]) -> list[Draft]:
+    """Return one pitfall for the weightiest request that a failed run did not fulfil: it is visible, and most likely why it failed."""
+    if not run.failed or not unmet:
+        return []
+    order = ("forgotten", "refused", "undone")
+    one = min(unmet, key=lambda u: (order.index(u.why), -u.turn.seq))
+    condition = run.say(f"asked to {one.phrase}", one.phrase)
+    names = call_names(one.looked_up)
+    if one.why == "refused":
+        way = (
+            [run.say(f"check {last_of(names, n)} again before refusing", f"拒绝之前再次核对 {last_of(names, n)} 的结果") for n in (2, 1)]
+            if names
+            else [run.say("look it up before refusing", "先查询再答复，不要直接拒绝")]
+        )
+        because = run.say("a run that refused it failed", "拒绝该请求的一次任务失败了")
+    elif one.why == "forgotten":
+        way = [run.say("do it before reporting the task as done", "完成它之后再报告结束")]
+        because = run.say("the user said that it was left out", "用户指出漏做了这一项")
+    else:
+        way = [run.say("do not end before a call has done it", "调用完成之前不要结束任务")]
+        because = run.say("a run without that call failed", "没有执行该操作的一次任务失败了")
+    told = {"refused": ("refused", "被拒绝"), "forgotten": ("left out", "漏做"), "undone": ("not done", "未执行")}[one.why]
+    return [
+        lesson(
+            run,
+            LessonType.PITFALL,
+            when(run.language, condition, way, because),
+            evidences=[evidence(run.episode, one.turn, one.sentence[:80]), *([evidence(run.episode, one.answer)] if one.answer else [])],
+            tools=names[-2:],
+            condition=condition,
+            failed=run.say(f"{one.phrase}: {told[0]}", f"{one.phrase}：{told[1]}"),
+            next_time=way[0],
+            importance=7,
+            confidence=0.6,
+            topics=("unmet", "cause"),
+        )
+    ]
+
+
+def todos_of_unmet(run: Read, unmet: Sequence[Unmet]) -> list[Draft]:
+    """Return what the user still waits for: requests refused or forgotten that the user did not withdraw, at most two."""
+    if run.succeeded:
+        return []
+    open_ones = [u for u in unmet if u.why in ("refused", "forgotten") and not u.withdrawn]
+    return [_todo(run, one) for one in open_ones[-2:]]
+
+
+def _todo(run: Read, one: Unmet) -> Draft:
+    phrase = one.phrase[:1].upper() + one.phrase[1:]
+    attribute = content_key(one.phrase) or unique_attribute(one.phrase)
+    return Draft(
+        kind=Kind.TODO,
+        conclusion=whole(run.say(f"{phrase}: asked for, but not done", f"{phrase}：用户要求过，尚未完成"), 160),
+        subject="user",
+        attribute=attribute[:200],
+        value=one.phrase[:300],
+        language=run.language,
+        importance=6,
+        confidence=0.6,
+        origin=Origin.USER,
+        trust=trust_of([Origin.USER]),
+        evidence=(
+            Evidence(episode_id=run.episode.id, seq=one.turn.seq, turn_id=one.turn.turn_id, quote=one.sentence[:MAX_QUOTE_CHARS].strip()),
+        ),
+    )
