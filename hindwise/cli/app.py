@@ -7,6 +7,7 @@ import typer
 from hindwise.cli import (
     demo,
     doctor,
+    erase,
     keys,
     memories,
     migrate,
@@ -48,5 +49,5 @@ def _root(
     """Hindsight for agents: durable reflections in, short briefs out."""
 
 
-for module in (up, demo, status, reflect, memories, sessions, reflections, keys, doctor, migrate, reindex, roles, setup_temporal):
+for module in (up, demo, status, reflect, memories, sessions, reflections, erase, keys, doctor, migrate, reindex, roles, setup_temporal):
     module.register(app)

@@ -5,7 +5,7 @@ is waited for and erased; whoever comes later finds no row, and either stops or 
 outside of such locks; they carry number and epoch of the space, and a number is never given twice.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -36,7 +36,8 @@ from hindwise.model.reflection import FINAL
 from hindwise.model.space import user_space
 
 _KEYS, _MEMORIES, _RECALLS = 20, 300, 1_000
-"""Of one page: sessions and runs whose turns go, memories, logged recalls."""
+"""Of one page: sessions and runs whose turns go, memories, logged recalls. As many need no page."""
+_MANY_TURNS = 1_000
 _CHUNK = 400
 _GONE = "reflection:erased"
 
@@ -94,6 +95,16 @@ def _turns(erasure: Erasure) -> ColumnElement[bool]:
 
 def _memories(erasure: Erasure) -> Select[Any]:
     return select(memories.c.id).where(memories.c.space_no == erasure.space_no)
+
+
+def bulk(conn: Connection, erasure: Erasure) -> set[str]:
+    """Which tables hold so much of the user that it goes in pages first."""
+    asked = {
+        "turns": (select(turns.c.seq).where(_turns(erasure)), _MANY_TURNS),
+        "memories": (_memories(erasure), _MEMORIES),
+        "recalls": (select(recalls.c.id).where(_owned(recalls, erasure)), _RECALLS),
+    }
+    return {name for name, (query, most) in asked.items() if conn.execute(query.offset(most).limit(1)).first() is not None}
 
 
 # ---- the bulk, in pages: each is a transaction of its own, so that nobody waits long -----------------------------------------
@@ -159,11 +170,12 @@ class _Held:
     recalls: list[str]
 
 
-def wipe(conn: Connection, erasure_id: str, holder: str, now: datetime) -> Erasure:
+def wipe(conn: Connection, erasure_id: str, holder: str, now: datetime, searched: Mapping[str, int]) -> Erasure:
     """Delete all that is left, the space's row and the user's name in the receipt with it. Called again it changes nothing.
 
-    The caller holds the space's lease as `holder` and has dropped the space from every index. Raises LedgerUnavailable where the
-    lease was lost, or where a row is found again: then nothing was changed, and the whole is tried anew.
+    searched: what was found again in each index, for the receipt. The caller holds the space's lease as `holder` and has dropped the
+    space from every index. Raises LedgerUnavailable where the lease was lost, or where a row is found again: then nothing was changed,
+    and the whole is tried anew.
     """
     erasure = erasures.get(conn, erasure_id, lock=True)
     if erasure.wiped_at is not None:
@@ -181,7 +193,7 @@ def wipe(conn: Connection, erasure_id: str, holder: str, now: datetime) -> Erasu
     erasures.add_counts(conn, erasure, "ledger", _delete_rest(conn, erasure))
     if left := {name: number for name, number in search(conn, erasure).items() if number}:
         raise LedgerUnavailable(f"rows are left in {', '.join(sorted(left))}: erased again", retry_after_s=1)
-    erasures.set_counts(conn, erasure_id, shared_lessons_kept=kept)
+    erasures.set_counts(conn, erasure_id, shared_lessons_kept=kept, searched=dict(searched))
     erasures.change(conn, erasure_id, user_id="", wiped_at=now)
     return erasures.get(conn, erasure_id)
 

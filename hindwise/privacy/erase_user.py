@@ -6,7 +6,7 @@ check   each store is searched again and the logs of the databases are cut; then
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -25,7 +25,11 @@ LEASE_S = 60.0
 _WAIT_S = 40.0
 """For whoever brings the index up to date at present: longer than a lease of theirs."""
 _AGAIN_S = 0.1
-_PAGES: tuple[Callable[[Connection, str], bool], ...] = (erasure.turns_page, erasure.memories_page, erasure.recalls_page)
+_PAGES: Mapping[str, Callable[[Connection, str], bool]] = {
+    "turns": erasure.turns_page,
+    "memories": erasure.memories_page,
+    "recalls": erasure.recalls_page,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,33 +72,52 @@ async def wipe(engine: Engine, erasure_id: str) -> Erasure:
 
     Raises NotFound; LedgerUnavailable, IndexUnavailable: then nothing is lost by trying again.
     """
-    this = await begin(engine, erasure_id)
-    if this.wiped_at is not None or this.space_no is None:
+    this = await _take_up(engine, erasure_id)
+    if this.wiped_at is not None:
         return this
-    holder = f"erase-{this.id}"
-    await _lease(engine, this.space_no, holder)
-    for page in _PAGES:
+    for page in await engine.ledger.read(lambda conn: _pages(conn, this)):
         while await engine.ledger.write(lambda conn, delete=page: delete(conn, erasure_id)):  # type: ignore[misc]
-            await _lease(engine, this.space_no, holder)
-    await _lease(engine, this.space_no, holder)
-    await _drop(engine, this)
-    return await engine.ledger.write(lambda conn: erasure.wipe(conn, erasure_id, holder, engine.clock.now()))
+            await _take_up(engine, erasure_id)
+        await _take_up(engine, erasure_id)
+    searched = await _drop(engine, this)
+    holder, now = _holder(this), engine.clock.now()
+    return await engine.ledger.write(lambda conn: erasure.wipe(conn, erasure_id, holder, now, searched))
 
 
-async def _lease(engine: Engine, space_no: int, holder: str) -> None:
-    """Become the only one who may write the space's index; whoever does at present is waited for."""
+def _holder(this: Erasure) -> str:
+    return f"erase-{this.id}"
+
+
+def _pages(conn: Connection, this: Erasure) -> list[Callable[[Connection, str], bool]]:
+    """Which of the bulk is too much for one transaction."""
+    large = erasure.bulk(conn, this)
+    return [page for name, page in _PAGES.items() if name in large]
+
+
+async def _take_up(engine: Engine, erasure_id: str) -> Erasure:
+    """Begin where that is still to do, and become the only one who may write the space's index; whoever does at present is waited for."""
+
+    def work(conn: Connection) -> tuple[Erasure, bool]:
+        now = engine.clock.now()
+        this = erasure.begin(conn, erasure_id, now)
+        return this, this.space_no is None or spaces.lease(conn, this.space_no, _holder(this), now, LEASE_S)
+
     try:
         async with asyncio.timeout(_WAIT_S):
             while True:
-                if await engine.ledger.write(lambda conn: spaces.lease(conn, space_no, holder, engine.clock.now(), LEASE_S)):
-                    return
+                this, mine = await engine.ledger.write(work)
+                if mine or this.wiped_at is not None:
+                    return this
                 await asyncio.sleep(_AGAIN_S)
     except TimeoutError as error:
         raise LedgerUnavailable("the space's index is being written by somebody who does not end", retry_after_s=5) from error
 
 
-async def _drop(engine: Engine, this: Erasure) -> None:
-    """Take the space out of every index, and look that it is gone; how much there was is noted before, so that no crash forgets it."""
+async def _drop(engine: Engine, this: Erasure) -> dict[str, int]:
+    """Take the space out of every index; return how much a second search found in each, which is nothing.
+
+    How much there was is noted before, so that no crash forgets it.
+    """
     space = index_space(this.tenant_id, user_space(this.user_id))
     known = dict(this.counts.get("index", {}))
     found = await copies(engine.ledger, engine.index)
@@ -105,7 +128,7 @@ async def _drop(engine: Engine, this: Erasure) -> None:
         await index.drop(space)
         if left := len(await index.ids(space)):
             raise IndexUnavailable(f"{left} objects are still in {name}: erased again", retry_after_s=1)
-    await engine.ledger.write(lambda conn: erasures.set_counts(conn, this.id, searched=dict.fromkeys(found, 0)))
+    return dict.fromkeys(found, 0)
 
 
 async def check(engine: Engine, erasure_id: str) -> Erasure:

@@ -1,6 +1,7 @@
 """A user who does everything that a user can do, with a planted word in every place; and how such a word is looked for afterwards."""
 
 import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,27 +70,34 @@ async def live(front: Front, user: str = USER, *, word: str = WORD, agent: str =
     return [accepted["reflection_id"] for accepted in told]
 
 
-async def reflect_now(engine: Engine, reflection_id: str) -> str:
-    """Do what the workflow does, step by step; return its end: completed, skipped or erased."""
+STEPS_OF_A_REFLECTION = ("gather", "reflect", "ground", "resolve", "index", "credit", "finish")
+
+
+async def reflect_now(engine: Engine, reflection_id: str, passed: Callable[[int], None] = lambda _: None) -> str:
+    """Do what the workflow does, step by step; return its end: completed, skipped or erased. passed: told before each step, and after."""
     this = StepInput(reflection_id=reflection_id)
-    steps = {**STEPS, "reflect": lambda engine, message: reflect(engine, message, {"rules": RuleReflector()})}
+    work: list[Callable[[], Awaitable[Any]]] = [
+        lambda: STEPS["gather"](engine, this),
+        lambda: reflect(engine, ReflectInput(reflection_id=reflection_id, attempt=1, reflector="rules"), {"rules": RuleReflector()}),
+        lambda: STEPS["ground"](engine, GroundInput(reflection_id=reflection_id, attempt=1)),
+        lambda: STEPS["resolve"](engine, ResolveInput(reflection_id=reflection_id, attempt=1)),
+        lambda: STEPS["index"](engine, this),
+        lambda: STEPS["credit"](engine, this),
+    ]
+    end, code = "completed", ""
     try:
-        gathered = await steps["gather"](engine, this)
-        if gathered.skip:
-            return await _end(engine, reflection_id, "skipped", gathered.skip_code)
-        await steps["reflect"](engine, ReflectInput(reflection_id=reflection_id, attempt=1, reflector="rules"))
-        await steps["ground"](engine, GroundInput(reflection_id=reflection_id, attempt=1))
-        await steps["resolve"](engine, ResolveInput(reflection_id=reflection_id, attempt=1))
-        await steps["index"](engine, this)
-        await steps["credit"](engine, this)
+        for number, step in enumerate(work):
+            passed(number)
+            told = await step()
+            if getattr(told, "skip", False) or getattr(told, "skipped", False):
+                end, code = "skipped", getattr(told, "skip_code", "newer-verdict")
+                break
     except (NotFound, SpaceErased):
-        return await _end(engine, reflection_id, "skipped", "erased")
-    return await _end(engine, reflection_id, "completed", "")
-
-
-async def _end(engine: Engine, reflection_id: str, status: str, skip_code: str) -> str:
-    await STEPS["finish"](engine, FinishInput(reflection_id=reflection_id, status=status, skip_code=skip_code))
-    return "erased" if skip_code == "erased" else status
+        end, code = "skipped", "erased"
+    passed(len(work))
+    await STEPS["finish"](engine, FinishInput(reflection_id=reflection_id, status=end, skip_code=code))
+    passed(len(work) + 1)
+    return code if code == "erased" else end
 
 
 def rows(conn: Connection) -> dict[str, int]:

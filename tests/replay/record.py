@@ -18,6 +18,7 @@ from tests.temporal_server import temporal_server
 from tests.workflows.stage import Stage, refused, until
 from workflows import policies
 from workflows.contracts import CloseIdleResult, GatherResult, GroundResult, ReflectResult
+from workflows.erase_messages import EraseOpenResult, EraseResult
 
 HISTORIES = Path(__file__).parent / "histories"
 Handles = dict[str, WorkflowHandle[Any, Any]]
@@ -123,6 +124,24 @@ async def reflection_skipped(stage: Stage) -> Handles:
     return {"reflection-skipped": handle}
 
 
+async def erasure(stage: Stage) -> Handles:
+    stage.on("erase_open", EraseOpenResult(sessions=("no-such-session",), more=True), EraseOpenResult())
+    stage.on("erase_wipe", ApplicationError("no answer", type="index-unavailable", non_retryable=True), EraseResult(rows=7, objects=2))
+    handle = await stage.erasure()
+    await until(lambda: stage.asked("erase_park"))
+    await handle.signal("retry")
+    await handle.result()
+    return {"erase-retry": handle}
+
+
+async def erasure_waiting(stage: Stage) -> Handles:
+    stage.on("erase_wipe", ApplicationError("no answer", type="index-unavailable", non_retryable=True))
+    handle = await stage.erasure()
+    await until(lambda: stage.asked("erase_park"))
+    await asyncio.sleep(1)
+    return {"erase-waiting": handle}
+
+
 async def reflection_without_attributes(stage: Stage) -> Handles:
     stage.on("gather", RULES)
     handle = await stage.reflection(search_attributes=False)
@@ -144,6 +163,8 @@ SCENES: tuple[Callable[[Stage], Awaitable[Handles]], ...] = (
     reflection_skipped_by_a_person,
     reflection_skipped,
     reflection_without_attributes,
+    erasure,
+    erasure_waiting,
 )
 
 

@@ -13,7 +13,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Worker
 
-from workflows import contracts, ids, policies, start, start_reindex
+from workflows import contracts, ids, policies, start, start_erasure, start_reindex
 from workflows.contracts import (
     ACTIVITIES,
     BatchResult,
@@ -40,7 +40,7 @@ from workflows.contracts import (
     TaskCompleted,
     TurnsRecorded,
 )
-from workflows.erase_messages import EraseOpenResult, EraseResult
+from workflows.erase_messages import EraseInput, EraseOpenResult, EraseReport, EraseResult
 from workflows.plugin import workflow_plugin
 
 USUAL: dict[str, Message] = {
@@ -188,6 +188,13 @@ class Stage:
         )
         await start.start_reflection(self.client, message, rpc_timeout_s=20)
         return self.reflecting(reflection_id)
+
+    async def erasure(self, erasure_id: str = "") -> WorkflowHandle[Any, EraseReport]:
+        """Start an erasure as the API does, and return its handle; one that runs already is told to try again."""
+        erasure_id = erasure_id or str(uuid4())
+        told = EraseInput(erasure_id=erasure_id, tenant_hash="tenanthash", space_hash="spacehash", queue_prefix=self.prefix)
+        await start_erasure.start_erasure(self.client, told, rpc_timeout_s=20)
+        return self.client.get_workflow_handle(ids.erase_workflow(erasure_id, self.prefix), result_type=EraseReport)
 
     def reflecting(self, reflection_id: str) -> WorkflowHandle[Any, contracts.ReflectionReport]:
         """A reflection's workflow."""

@@ -2,31 +2,21 @@
 
 import asyncio
 from datetime import timedelta
-from typing import Any
 from uuid import uuid4
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHandle
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from tests.workflows.stage import Stage, details_of, until
-from workflows import ids, start_erasure
 from workflows.contracts import EraseOpenResult, EraseResult
-from workflows.erase_messages import EraseInput, EraseReport
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def _erasure(stage: Stage, erasure_id: str = "") -> WorkflowHandle[Any, EraseReport]:
-    erasure_id = erasure_id or str(uuid4())
-    told = EraseInput(erasure_id=erasure_id, tenant_hash="tenanthash", space_hash="spacehash", queue_prefix=stage.prefix)
-    await start_erasure.start_erasure(stage.client, told, rpc_timeout_s=20)
-    return stage.client.get_workflow_handle(ids.erase_workflow(erasure_id, stage.prefix), result_type=EraseReport)
-
-
 async def test_the_epoch_is_raised_first_and_the_receipt_completed_last(stage: Stage) -> None:
     async with stage.workers():
-        handle = await _erasure(stage)
+        handle = await stage.erasure()
         report = await handle.result()
         assert "Completed: 7 rows" in await details_of(handle)
     assert stage.steps() == ["erase_begin", "erase_open", "erase_wipe", "erase_check"]
@@ -46,7 +36,7 @@ async def test_open_workflows_of_the_user_are_cancelled_page_by_page(stage: Stag
             EraseOpenResult(reflections=(working, str(uuid4()))),
         ]
         stage.on("erase_open", *pages)
-        report = await (await _erasure(stage)).result()
+        report = await (await stage.erasure()).result()
         for handle in (stage.session(), stage.reflecting(working)):
             with pytest.raises(WorkflowFailureError):
                 await asyncio.wait_for(handle.result(), 20)
@@ -61,12 +51,12 @@ async def test_what_cannot_go_on_says_so_and_goes_on_when_it_is_asked_again(stag
     stage.on("erase_wipe", broken, EraseResult(rows=1))
     erasure_id = str(uuid4())
     async with stage.workers():
-        handle = await _erasure(stage, erasure_id)
+        handle = await stage.erasure(erasure_id)
         await until(lambda: stage.asked("erase_park"))
         told = stage.asked("erase_park")[0]
         assert (told.step, told.cause, told.detail) == ("erase_wipe", "index-unavailable", "the index did not answer")
         assert "Needs attention" in await details_of(handle)
-        await _erasure(stage, erasure_id)
+        await stage.erasure(erasure_id)
         assert (await handle.result()).rows == 1
     assert stage.steps()[-3:] == ["erase_park", "erase_wipe", "erase_check"]
 
@@ -75,7 +65,7 @@ async def test_an_erasure_that_waits_tries_again_by_itself(stage: Stage) -> None
     """Nobody needs to think of it."""
     stage.on("erase_check", ApplicationError("a reader", type="ledger-unavailable", non_retryable=True), EraseResult(rows=1))
     async with stage.workers():
-        handle = await _erasure(stage)
+        handle = await stage.erasure()
         await until(lambda: stage.asked("erase_park"))
         await stage.environment.fast_forward(handle, timedelta(minutes=16))
         assert (await handle.result()).status == "completed"
@@ -85,5 +75,5 @@ async def test_an_erasure_that_waits_tries_again_by_itself(stage: Stage) -> None
 async def test_without_a_receipt_there_is_nothing_to_do(stage: Stage) -> None:
     stage.on("erase_begin", ApplicationError("no such thing", type="not-found", non_retryable=True))
     async with stage.workers():
-        report = await (await _erasure(stage)).result()
+        report = await (await stage.erasure()).result()
     assert (report.status, stage.steps()) == ("unknown", ["erase_begin"])
