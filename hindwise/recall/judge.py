@@ -193,6 +193,6 @@ def _ranked(pool: Sequence[Found], relevances: Sequence[float]) -> tuple[list[fl
             fused[at] = score
         levels = sorted((relevances[at] for at in places), reverse=True)
         # Places come in order of id, which decides between equal ones.
-        for at, level in zip(sorted(places, key=lambda at: -fused[at]), levels, strict=True):
+        for at, level in zip(sorted(places, key=fused.__getitem__, reverse=True), levels, strict=True):
             ranked[at] = (1 - _RANK_SHARE) * relevances[at] + _RANK_SHARE * level
     return ranked, fused

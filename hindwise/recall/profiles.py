@@ -1,6 +1,7 @@
 """How much does a memory matter to this question, all in all? Every part is kept, so that a person can check the sum. Pure."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from hindwise.lifecycle.aging import AgingRules, decay
 from hindwise.model.assembled import assembled
@@ -14,6 +15,20 @@ _HALF_OF_HITS = 5
 """Tasks after which use counts half of what it can count."""
 PENDING_WEIGHT = 0.5
 """What awaits a person's word counts half."""
+
+
+class Parts(NamedTuple):
+    """What a score is made of; fields as of `ScoreParts`, not rounded."""
+
+    lexical: float
+    cosine: float
+    fused: float
+    relevance: float
+    importance: float
+    decay: float
+    hits: float
+    standing: bool
+    score: float
 
 
 def at_most(relevance: float, importance: int, hits: int) -> float:
@@ -32,7 +47,7 @@ def score(
     fused: float,
     relevance: float,
     standing: bool,
-) -> ScoreParts:
+) -> Parts:
     """Return the parts and their sum, 0..1: 0.5 relevance + 0.3 importance/10 x decay + 0.2 hits/(hits + 5); pending: half of it."""
     if profile is not Profile.BALANCED:
         raise ValueError(f"unknown profile {profile!r}")
@@ -41,18 +56,10 @@ def score(
     total = RELEVANCE * relevance + IMPORTANCE * importance * fades + HITS * hits
     if memory.status is Status.PENDING:
         total *= PENDING_WEIGHT
-    # These are our own numbers, which need no validation, some twenty times per recall.
-    return assembled(
-        ScoreParts,
-        {
-            "lexical": round(lexical, 4),
-            "cosine": round(cosine or 0.0, 4),
-            "fused": round(fused, 4),
-            "relevance": round(relevance, 4),
-            "importance": importance,
-            "decay": round(fades, 4),
-            "hits": round(hits, 4),
-            "standing": standing,
-            "score": round(total, 6),
-        },
-    )
+    return Parts(lexical, cosine or 0.0, fused, relevance, importance, fades, hits, standing, round(total, 6))
+
+
+def explained(parts: Parts) -> ScoreParts:
+    """Return the parts as a person reads them."""
+    rounded = {name: round(value, 4) for name, value in parts._asdict().items()}
+    return assembled(ScoreParts, {**rounded, "standing": parts.standing, "score": parts.score})

@@ -33,6 +33,7 @@ from hindwise.recall.candidates import Found, cosine_of, score_rows
 from hindwise.recall.fusion import fuse
 from hindwise.recall.judge import Judge, Sifted
 from hindwise.recall.log import RecallLog
+from hindwise.recall.profiles import explained
 from hindwise.recall.queries import Raw, Survey
 from hindwise.recall.question import Question, read_question
 from hindwise.recall.select import Scored, select
@@ -297,7 +298,8 @@ def _best(found: Sequence[Candidate]) -> list[Candidate]:
     if len(found) <= HYDRATED:
         return list(found)
     fused = fuse([candidate.lexical for candidate in found], [candidate.cosine for candidate in found])
-    order = sorted(range(len(found)), key=lambda at: (-fused[at], found[at].memory_id))
+    # They come in order of id, which decides between equal ones.
+    order = sorted(range(len(found)), key=fused.__getitem__, reverse=True)
     return [found[at] for at in order[:HYDRATED]]
 
 
@@ -347,7 +349,7 @@ def _item(scored: Scored, memory: Memory, tier: Tier, asked: _Asked, told: _Told
             "evidence": told.evidence.get(memory.id, ()),
             "retrospective_url": f"/v1/memories/{memory.id}",
             "retrospective": memory.retrospective.model_dump() if asked.query.include_retrospective else None,
-            "why": scored.parts if asked.query.explain else None,
+            "why": explained(scored.parts) if asked.query.explain else None,
         },
     )
 

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
-from hindwise.model.brief import ScoreParts
 from hindwise.model.turn import Origin
 from hindwise.recall.outline import Outlined
+from hindwise.recall.profiles import Parts
 
 BRIEF_PLACES = 8
 STANDING_PLACES = 3
@@ -24,7 +24,7 @@ class Scored:
     """A memory that may be told. `words`: its distinct tokens. `relevant`: passed the gate, else it only stands."""
 
     memory: Outlined
-    parts: ScoreParts
+    parts: Parts
     words: Set[str]
     relevant: bool
     slot: str | None = None
