@@ -56,7 +56,12 @@ async def open_index(
 
 
 def check_index_settings(settings: Settings) -> None:
-    """Raise InvalidInput where the chosen index lacks a setting."""
+    """Raise InvalidInput where the chosen index lacks a setting, or does not go with the ledger."""
+    if settings.index == "embedded" and settings.database_url.get_secret_value().startswith("postgres"):
+        raise InvalidInput(
+            "Postgres is for several machines, and the embedded index is a file of one: set HINDWISE_INDEX=weaviate, "
+            "or leave HINDWISE_DATABASE_URL empty for SQLite"
+        )
     if settings.index == "weaviate":
         _check_weaviate(settings)
 

@@ -1,6 +1,6 @@
 """What a run says at its end: the time of each row on each server, and the rows that were left out with the way to get them.
 
-A row is a folder of tests and a set-up, told by the test's parameter: sqlite, postgres, embedded, weaviate, or a pair of them.
+A row is a folder of tests and a set-up (sqlite, postgres, embedded, weaviate, or a pair of them), told by the test's parameter or its file.
 """
 
 import re
@@ -17,7 +17,8 @@ def row_of(nodeid: str) -> str:
     """The row that a test belongs to, as `conformance/ledger on postgres`; empty where it has none."""
     file, _, test = nodeid.partition("::")
     inside = re.search(r"\[(.*)\]$", test)
-    named = [word for word in (inside[1].split("-") if inside else []) if word in SET_UPS]
+    words = [*(inside[1].split("-") if inside else []), *file.removesuffix(".py").rpartition("/")[2].split("_")]
+    named = [word for word in words if word in SET_UPS]
     return f"{file.removeprefix('tests/').rpartition('/')[0]} on {named[0]}" if named else ""
 
 

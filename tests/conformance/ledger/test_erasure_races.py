@@ -44,9 +44,9 @@ from hindwise.settings import Settings
 from hindwise.testing import HashedEmbedder
 from tests.build import TENANT, make_call, make_episode, make_outcome, make_turn
 from tests.engine.recall.helpers import fact
-from tests.privacy.living import reflect_now, tables_with
+from tests.privacy.living import STEPS_OF_A_REFLECTION, reflect_now, tables_with
 
-ROUNDS, AT_ONCE = 200, 10
+ROUNDS, TALKS, AT_ONCE = 200, 60, 20
 Scene = Callable[[Engine, str, random.Random], Awaitable[None]]
 
 
@@ -155,8 +155,17 @@ async def test_an_erasure_racing_a_reflection(engine: Engine) -> None:
 
     async def scene(engine: Engine, user: str, chance: random.Random) -> None:
         reflection_id = await accept(engine, run_of(user, chance.choice(["", "clerk"])))
-        reflecting = reflect_now(engine, reflection_id)
-        ended, _ = await asyncio.gather(reflecting, erased(engine, user, chance, 250))
+        reached, start = asyncio.Event(), chance.randrange(len(STEPS_OF_A_REFLECTION) + 1)
+
+        def passed(step: int) -> None:
+            if step >= start or step > len(STEPS_OF_A_REFLECTION) - 1:
+                reached.set()
+
+        async def erasing() -> None:
+            await reached.wait()
+            await erased(engine, user, chance, 1)
+
+        ended, _ = await asyncio.gather(reflect_now(engine, reflection_id, passed), erasing())
         ends.append(ended)
 
     await race(engine, "reflecting", scene)
@@ -174,9 +183,6 @@ async def test_an_erasure_racing_a_dispatch(engine: Engine) -> None:
         for number in range(3):
             draft = fact(f"Likes tea number {number} {words(user)}")
             await remember(engine, TENANT, draft, user_space(user), "test", engine.clock.now())
-
-        async def forget_vectors(conn: Connection) -> None:
-            conn.execute(embeddings.delete())
 
         async def dispatch(projection: Projection) -> None:
             for number in await engine.ledger.read(outbox.space_numbers):
@@ -253,13 +259,13 @@ async def test_turns_and_memories_that_arrive_during_an_erasure_are_erased_or_be
             if found.get(row.session_id) != (row.last_seq, row.last_seq):
                 yield row.session_id
 
-    for first in range(0, ROUNDS, AT_ONCE):
+    for first in range(0, TALKS, AT_ONCE):
         users = [f"talking{number}" for number in range(first, first + AT_ONCE)]
         await asyncio.gather(*(scene(engine, user, random.Random(user)) for user in users))
     assert await engine.ledger.read(orphans) == {}
     assert await engine.ledger.read(lambda conn: list(whole(conn))) == []
     await dispatched(engine)
     indexed, known = set(), await engine.ledger.read(lambda conn: set(conn.execute(select(memories.c.id)).scalars()))
-    for number in range(ROUNDS):
+    for number in range(TALKS):
         indexed |= await engine.index.ids(index_space(TENANT, user_space(f"talking{number}")))
     assert indexed == known
