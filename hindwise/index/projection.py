@@ -227,11 +227,13 @@ def item_of(memory: Memory, document: Document, vector: embeddings.Vector | None
         tokens=document.tokens,
         vector=vector,
         recorded_at_ms=int(memory.recorded_at.timestamp() * 1000),
+        conclusion=memory.conclusion,
+        retrospective=_as_json(memory.retrospective),
     )
 
 
 def _as_json(retrospective: Retrospective) -> str:
-    """ "" where nothing was told."""
+    """Return its parts; "" where nothing was told."""
     return "" if retrospective.is_empty() else retrospective.model_dump_json(exclude_defaults=True)
 
 

@@ -91,6 +91,11 @@ class Searcher:
         """All spaces are gone."""
         self._cache.clear()
 
+    async def counted(self) -> None:
+        """Wait until nothing is being counted."""
+        while self._counting:
+            await asyncio.wait(self._counting.values())
+
     async def close(self) -> None:
         """End what is being counted."""
         tasks = list(self._counting.values())
