@@ -87,7 +87,10 @@ class Databases:
 
 
 class Postgres:
-    """A cluster of our own on loopback. By default it survives kill -9 and no power cut; durable=True: both. `with Postgres() as server:`"""
+    """A cluster of our own on loopback; `with Postgres() as server:`.
+
+    By default it survives kill -9 and no power cut; durable=True: both.
+    """
 
     def __init__(self, *, durable: bool = False, settings: tuple[str, ...] = ()) -> None:
         self.bin = places.postgres_bin()

@@ -46,7 +46,7 @@ from tests.build import TENANT, make_call, make_episode, make_outcome, make_turn
 from tests.engine.recall.helpers import fact
 from tests.privacy.living import STEPS_OF_A_REFLECTION, reflect_now, tables_with
 
-ROUNDS, TALKS, AT_ONCE = 200, 60, 20
+ROUNDS, TALKS, AT_ONCE = 200, 40, 20
 Scene = Callable[[Engine, str, random.Random], Awaitable[None]]
 
 
