@@ -7,11 +7,12 @@ a plugin of the client reaches every worker made from it, and workers of activit
 from pydantic import ValidationError
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.plugin import SimplePlugin
-from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
+from temporalio.worker.workflow_sandbox import SandboxRestrictions
 
 from workflows.erase import Erase
 from workflows.reflection import Reflection
 from workflows.reindex import Reindex
+from workflows.runner import LeanRunner
 from workflows.session import Session
 from workflows.upkeep import Upkeep
 
@@ -28,9 +29,9 @@ class Workflows(SimplePlugin):
     """Of the worker that runs workflows."""
 
 
-def sandbox() -> SandboxedWorkflowRunner:
+def sandbox() -> LeanRunner:
     """Workflows run guarded against clocks, random numbers and I/O."""
-    return SandboxedWorkflowRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
+    return LeanRunner(restrictions=SandboxRestrictions.default.with_passthrough_modules(*PASSED_THROUGH))
 
 
 def hindwise_plugin() -> Messages:
