@@ -243,7 +243,7 @@ class Recaller:
         else:
             rows = queries.live_rows(conn, numbers, list({**candidates, **dict.fromkeys(finds.survey.unapplied)}))
         found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
-        found = self._with_cosines(conn, asked, numbers, found)
+        found = _best_rows(self._with_cosines(conn, asked, numbers, found))
         found += self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
         return found, [Found(row, 0.0, None) for row in queries.standing_rows(conn, numbers)]
 
@@ -294,13 +294,30 @@ def _best_of(lists: Sequence[Sequence[Candidate]]) -> dict[str, Candidate]:
 
 
 def _best(found: Sequence[Candidate]) -> list[Candidate]:
-    """The best 60 of a space's union: two pools that agree have fewer, and the ends of two that do not are no answer."""
-    if len(found) <= HYDRATED:
+    """The best 60 of a space's union: two pools that agree have fewer, and the ends of two that do not are no answer.
+
+    Where some cosines are left to the ledger, all: the same 60 are chosen once they are known, so that every index gives the same.
+    """
+    if len(found) <= HYDRATED or len({candidate.cosine is None for candidate in found}) > 1:
         return list(found)
     fused = fuse([candidate.lexical for candidate in found], [candidate.cosine for candidate in found])
-    # They come in order of id, which decides between equal ones.
-    order = sorted(range(len(found)), key=fused.__getitem__, reverse=True)
+    order = sorted(range(len(found)), key=lambda at: (-fused[at], found[at].memory_id))
     return [found[at] for at in order[:HYDRATED]]
+
+
+def _best_rows(found: Sequence[Found]) -> list[Found]:
+    """The same of rows whose cosines are known by now."""
+    by_space: dict[int, list[Found]] = {}
+    for item in found:
+        by_space.setdefault(item.row.space_no, []).append(item)
+    if all(len(items) <= HYDRATED for items in by_space.values()):
+        return list(found)
+    kept: list[Found] = []
+    for items in by_space.values():
+        fused = fuse([item.lexical for item in items], [item.cosine for item in items])
+        order = sorted(range(len(items)), key=lambda at, fused=fused, items=items: (-fused[at], items[at].row.id))  # type: ignore[misc]
+        kept += [items[at] for at in order[:HYDRATED]]
+    return kept
 
 
 def _evidence(conn: Connection, asked: _Asked, ids: Sequence[str]) -> dict[str, tuple[QuotedEvidence, ...]]:
