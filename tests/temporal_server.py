@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from temporalio.testing import TimeSkippingConfig, WorkflowEnvironment
 
+from hindwise.cli.supervisor.temporal_server import EAGER
 from workflows.plugin import hindwise_plugin
 from workflows.policies import SEARCH_ATTRIBUTES
 
@@ -46,6 +47,8 @@ async def temporal_server(
         dev_server_extra_args=[
             "--dynamic-config-value",
             "frontend.WorkflowTimeSkippingEnabled=true",
+            "--dynamic-config-value",
+            f"{EAGER}=true",
             "--sqlite-pragma",
             "journal_mode=WAL",
             "--sqlite-pragma",

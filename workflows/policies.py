@@ -8,12 +8,16 @@ from temporalio.common import Priority, RetryPolicy, SearchAttributeKey
 
 
 def session_queue(prefix: str) -> str:
-    """Workflows and the short ledger steps that answer callers."""
+    """Sessions and upkeep: workflows whose tasks answer callers, and the short ledger steps of theirs."""
     return f"{prefix}-session"
 
 
 def store_queue(prefix: str) -> str:
-    """Steps that read and write ledger and index."""
+    """Reflections, with their steps that read and write ledger and index.
+
+    Workflow and steps share the queue, so that a server with eager activities hands a step to the worker that asked for it, in the
+    answer to its request: no task in the queue, no transaction of its own, no poll.
+    """
     return f"{prefix}-store"
 
 

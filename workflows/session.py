@@ -140,7 +140,7 @@ class Session:
                     search_attributes=start.search_attributes,
                 ),
                 id=ids.reflection_workflow(reflection_id, start.queue_prefix),
-                task_queue=policies.session_queue(start.queue_prefix),
+                task_queue=policies.store_queue(start.queue_prefix),
                 # It outlives this session's run; the default would kill it at the end and at continue-as-new.
                 parent_close_policy=workflow.ParentClosePolicy.ABANDON,
                 # The ledger says whether it is final, not Temporal's retention: a second run finds that out and stops.

@@ -54,7 +54,7 @@ async def start_reflection(client: Client, start: ReflectionInput, *, rpc_timeou
                 contracts.REFLECTION_WORKFLOW,
                 start,
                 id=ids.reflection_workflow(start.reflection_id, start.queue_prefix),
-                task_queue=policies.session_queue(start.queue_prefix),
+                task_queue=policies.store_queue(start.queue_prefix),
                 # A closed one may run again: the ledger decides whether anything is left to do, not Temporal's retention.
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,

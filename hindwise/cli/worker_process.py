@@ -142,11 +142,18 @@ async def _pause(stop: asyncio.Event, seconds: float) -> None:
 
 
 def make_workers(client: Client, engine: Engine, known: Mapping[str, Reflector]) -> Sequence[Worker]:
-    """One worker per queue, sharing the client: workflows and idle closing, ledger and index, models, upkeep."""
+    """One worker per queue, sharing the client: sessions and upkeep, reflections with ledger and index, models, upkeep's steps."""
     by_name: dict[str, Any] = {getattr(work, "__name__", ""): work for work in all_activities(engine, known)}
     prefix = engine.settings.task_queue_prefix
 
-    def serve(queue: str, names: frozenset[str], slots: int) -> Worker:
+    workflows: dict[str, Any] = {
+        "plugins": [workflow_plugin()],
+        "max_concurrent_workflow_tasks": _WORKFLOW_TASKS,
+        "max_cached_workflows": _CACHED_WORKFLOWS,
+        "sticky_queue_schedule_to_start_timeout": policies.STICKY_TIMEOUT,
+    }
+
+    def serve(queue: str, names: frozenset[str], slots: int, **more: Any) -> Worker:
         return Worker(
             client,
             task_queue=queue,
@@ -154,22 +161,12 @@ def make_workers(client: Client, engine: Engine, known: Mapping[str, Reflector])
             max_concurrent_activities=slots,
             max_heartbeat_throttle_interval=_HEARTBEATS,
             graceful_shutdown_timeout=GRACE,
+            **more,
         )
 
-    session = Worker(
-        client,
-        task_queue=policies.session_queue(prefix),
-        activities=[by_name[name] for name in sorted(policies.SESSION_ACTIVITIES)],
-        plugins=[workflow_plugin()],
-        max_concurrent_workflow_tasks=_WORKFLOW_TASKS,
-        max_concurrent_activities=_SLOTS["session"],
-        max_cached_workflows=_CACHED_WORKFLOWS,
-        sticky_queue_schedule_to_start_timeout=policies.STICKY_TIMEOUT,
-        graceful_shutdown_timeout=GRACE,
-    )
     return (
-        session,
-        serve(policies.store_queue(prefix), policies.STORE_ACTIVITIES, _SLOTS["store"]),
+        serve(policies.session_queue(prefix), policies.SESSION_ACTIVITIES, _SLOTS["session"], **workflows),
+        serve(policies.store_queue(prefix), policies.STORE_ACTIVITIES, _SLOTS["store"], **workflows),
         serve(policies.llm_queue(prefix), policies.LLM_ACTIVITIES, _SLOTS["llm"]),
         serve(policies.upkeep_queue(prefix), policies.UPKEEP_ACTIVITIES | policies.REINDEX_ACTIVITIES, _SLOTS["upkeep"]),
     )

@@ -192,6 +192,7 @@ def test_temporal_gets_every_search_attribute_and_stays_on_this_machine(tmp_path
     assert words[words.index("--ip") + 1] == "127.0.0.1"
     assert [words[n + 1] for n, word in enumerate(words) if word == "--search-attribute"] == ["A=Keyword", "B=Keyword"]
     assert "journal_mode=WAL" in words
+    assert words[words.index("--dynamic-config-value") + 1] == "system.enableActivityEagerExecution=true"
 
 
 def _parent_program(mode: str) -> str:

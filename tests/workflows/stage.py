@@ -130,7 +130,7 @@ class Stage:
         ]
         async with AsyncExitStack() as stack:
             for number, (queue, names) in enumerate(every):
-                options: dict[str, Any] = {"plugins": [workflow_plugin()], **session_options} if number == 0 else {}
+                options: dict[str, Any] = {"plugins": [workflow_plugin()], **session_options} if number < 2 else {}
                 await stack.enter_async_context(
                     Worker(self.client, task_queue=queue, activities=[self._activity(name) for name in sorted(names)], **options)
                 )

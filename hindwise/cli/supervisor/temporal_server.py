@@ -10,6 +10,9 @@ from pathlib import Path
 
 from hindwise.errors import InvalidInput
 
+EAGER = "system.enableActivityEagerExecution"
+"""Lets a worker take the next step in the answer to its request for it: a fifth less of the server's time for a reflection."""
+
 
 def find_binary() -> Path | None:
     """Return `temporal` from PATH, else the one that came with our wheel, else None."""
@@ -41,6 +44,7 @@ def arguments(
         str(executable),
         *("server", "start-dev", "--ip", "127.0.0.1", "--port", str(port), "--ui-port", str(ui_port)),
         *("--db-filename", str(database), "--sqlite-pragma", "journal_mode=WAL", "--sqlite-pragma", "synchronous=NORMAL"),
+        *("--dynamic-config-value", f"{EAGER}=true"),
         *("--namespace", namespace, "--log-level", "warn", "--ui-disable-news-fetch"),
         *registered,
     )
