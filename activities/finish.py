@@ -23,7 +23,7 @@ async def finish(engine: Engine, message: FinishInput) -> Done:
         return Done()
     reason = await _reason(engine, message) if message.status == "skipped" else ""
     now = engine.clock.now()
-    await engine.ledger.write(
+    episode_id = await engine.ledger.write(
         lambda conn: reflections.finish(
             conn,
             message.reflection_id,
@@ -34,6 +34,7 @@ async def finish(engine: Engine, message: FinishInput) -> Done:
             error="",
         )
     )
+    engine.recent.forget(episode_id)
     return Done()
 
 
@@ -50,7 +51,7 @@ async def _nothing_because(engine: Engine, message: FinishInput) -> str:
     """Why nothing was kept: the gate's words, the reflector's, or the first refusal."""
     row = await engine.ledger.read(lambda conn: reflections.row_of(conn, message.reflection_id))
     if message.skip_code == "nothing-to-learn":
-        episode = await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id))
+        episode = await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id, recent=engine.recent))
         return await asyncio.to_thread(worth_reflecting, episode) or "nothing to learn"
     found = await engine.ledger.read(lambda conn: reflections.attempts(conn, message.reflection_id))
     said = next((attempt.answer.nothing_because for attempt in reversed(found) if attempt.answer.nothing_because), "")

@@ -1,6 +1,7 @@
 """Take a reflection up: is it still wanted, is there anything to learn, and in which spaces does it happen?"""
 
 import asyncio
+from typing import Any
 
 from sqlalchemy import Connection, Row
 
@@ -15,22 +16,23 @@ async def gather(engine: Engine, message: StepInput) -> GatherResult:
     """Mark the reflection as running and note the epochs of its spaces; skip what is final, overtaken, or teaches nothing."""
     now = engine.clock.now()
 
-    def take_up(conn: Connection) -> tuple[Row, str]:  # type: ignore[type-arg]
-        row = reflections.row_of(conn, message.reflection_id)
-        if not reflections.set_running(conn, row.id, "gather", now):
-            return row, "final"
+    def take_up(conn: Connection) -> tuple[Row[Any], Row[Any] | None, str]:
+        row = reflections.take_up(conn, message.reflection_id, "gather", now)
+        if row is None:
+            return reflections.row_of(conn, message.reflection_id), None, "final"
         if intake.has_newer_run(conn, row.episode_id, row.run_number):
-            return row, "newer-verdict"
-        episode = episodes.row_of(conn, row.tenant_id, row.episode_id)
-        names = spaces_of(episode.user_id, episode.agent_id)
-        spaces.ensure(conn, row.tenant_id, names)
-        reflections.set_epochs(conn, row.id, {name: space.epoch for name, space in spaces.find(conn, row.tenant_id, names).items()})
-        return row, ""
+            return row, None, "newer-verdict"
+        found = episodes.row_of(conn, row.tenant_id, row.episode_id)
+        if not row.epochs:
+            names = spaces_of(found.user_id, found.agent_id)
+            epochs = {name: space.epoch for name, space in spaces.made(conn, row.tenant_id, names).items()}
+            reflections.set_epochs(conn, row.id, epochs)
+        return row, found, ""
 
-    row, skip_code = await engine.ledger.write(take_up)
-    if skip_code:
+    row, found, skip_code = await engine.ledger.write(take_up)
+    if found is None:
         return GatherResult(skip=True, skip_code=skip_code, reflector=row.reflector)
-    episode = await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id))
+    episode = await engine.ledger.read(lambda conn: episodes.assemble(conn, found, engine.recent))
     nothing = await asyncio.to_thread(worth_reflecting, episode)
     # A reflection that replaces an earlier one goes on all the same: what the old one taught must be superseded.
     skip = nothing is not None and not row.replaces

@@ -7,6 +7,7 @@ from sqlalchemy import Connection
 
 from hindwise.engine import Engine
 from hindwise.ledger import episodes, reflections
+from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft
@@ -18,10 +19,10 @@ from workflows.contracts import GroundInput, GroundResult
 
 async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     """Judge an answer once; called again it tells what was judged. What the gate refuses is recorded and not complained about."""
-    attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message))
-    if episode is None:
-        judged = attempt.grounded or {}
+    judged = await engine.ledger.read(lambda conn: reflections.judged(conn, message.reflection_id, message.attempt))
+    if judged is not None:
         return GroundResult(**{name: len(judged[name]) for name in ("accepted", "rejected", "complaints")})
+    attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
     accepted, rejected, complaints = await asyncio.to_thread(_judge, episode, attempt.answer)
 
     def keep(conn: Connection) -> None:
@@ -34,13 +35,11 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     return GroundResult(accepted=len(accepted), rejected=len(rejected), complaints=len(complaints))
 
 
-def _load(conn: Connection, message: GroundInput) -> tuple[Attempt, Episode | None, datetime]:
-    """The answer, the episode where it is yet to be judged, and when the reflection was created."""
+def _load(conn: Connection, message: GroundInput, recent: RecentEpisodes) -> tuple[Attempt, Episode, datetime]:
+    """The answer, the episode, and when the reflection was created."""
     attempt = reflections.attempt_of(conn, message.reflection_id, message.attempt)
     row = reflections.row_of(conn, message.reflection_id)
-    if attempt.grounded is not None:
-        return attempt, None, row.created_at
-    return attempt, episodes.load(conn, row.tenant_id, row.episode_id), row.created_at
+    return attempt, episodes.load(conn, row.tenant_id, row.episode_id, recent=recent), row.created_at
 
 
 def _judge(episode: Episode, answer: Answer) -> tuple[list[tuple[int, Draft]], list[Rejected], list[Complaint]]:

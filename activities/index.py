@@ -18,8 +18,7 @@ async def index(engine: Engine, message: StepInput) -> IndexResult:
     now = engine.clock.now()
 
     def take_up(conn: Connection) -> tuple[dict[int, int], list[int]]:
-        row = reflections.row_of(conn, message.reflection_id)
-        reflections.set_running(conn, row.id, "index", now)
+        row = reflections.take_up(conn, message.reflection_id, "index", now) or reflections.row_of(conn, message.reflection_id)
         wanted = upkeep.ledger_numbers(conn, row.tenant_id, list(row.epochs))
         return wanted, upkeep.behind(conn, wanted)
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from hindwise.engine import Engine
 from hindwise.errors import AnswerUnusable, ModelRefused
 from hindwise.ledger import episodes, reflections
+from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint, Usage
@@ -26,7 +27,7 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
 
     Raises ModelUnavailable, ModelRefused (also where this worker has no such reflector), SpaceErased.
     """
-    asked = await engine.ledger.read(lambda conn: _asked(conn, message))
+    asked = await engine.ledger.read(lambda conn: _asked(conn, message, engine.recent))
     before = asked.before
     if (stored := _number(before, message.attempt)) is not None:
         return _result(stored)
@@ -71,11 +72,11 @@ class _Asked:
     """Of the reflection that this is about."""
 
 
-def _asked(conn: Connection, message: ReflectInput) -> _Asked:
+def _asked(conn: Connection, message: ReflectInput, recent: RecentEpisodes) -> _Asked:
     row = reflections.row_of(conn, message.reflection_id)
-    task_key = episodes.row_of(conn, row.tenant_id, row.episode_id).task_key
-    episode = episodes.load(conn, row.tenant_id, row.episode_id)
-    return _Asked(reflections.attempts(conn, row.id), episode, task_key, earlier_of(conn, episode, task_key), row.created_at)
+    found = episodes.row_of(conn, row.tenant_id, row.episode_id)
+    episode, before = episodes.assemble(conn, found, recent), reflections.attempts(conn, row.id)
+    return _Asked(before, episode, found.task_key, earlier_of(conn, episode, found.task_key), row.created_at)
 
 
 async def _ask(reflector: Reflector, episode: Episode, known: Known, complaints: Sequence[Complaint]) -> tuple[Answer, str]:

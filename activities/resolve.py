@@ -13,6 +13,7 @@ from hindwise.errors import HindwiseError, NotFound
 from hindwise.index.document import document_of
 from hindwise.index.projection import embed_documents
 from hindwise.ledger import episodes, intake, memories, reflections, spaces
+from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.model.episode import Episode, OutcomeSource
@@ -35,22 +36,24 @@ async def resolve(engine: Engine, message: ResolveInput) -> ResolveResult:
 
     `skipped` when a later verdict started another reflection. Raises SpaceErased.
     """
-    found, attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message))
+    found, attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
     placements, ownerless = await asyncio.to_thread(_placements, attempt, episode, lessons_to_agent=engine.settings.lessons == "agent")
     await _embed_ahead(engine, episode.tenant_id, placements)
     usage = _usage(found)
     rejected = [*(Rejected(**item) for item in (attempt.grounded or {}).get("rejected", [])), *ownerless]
     now = engine.clock.now()
-    return await engine.ledger.write(lambda conn: _settle(conn, engine, message, created_at, attempt, placements, rejected, usage, now))
+    return await engine.ledger.write(
+        lambda conn: _settle(conn, engine, message, created_at, attempt, episode, placements, rejected, usage, now)
+    )
 
 
-def _load(conn: Connection, message: ResolveInput) -> tuple[list[Attempt], Attempt, Episode, datetime]:
+def _load(conn: Connection, message: ResolveInput, recent: RecentEpisodes) -> tuple[list[Attempt], Attempt, Episode, datetime]:
     row = reflections.row_of(conn, message.reflection_id)
     found = reflections.attempts(conn, message.reflection_id)
     attempt = next((attempt for attempt in found if attempt.number == message.attempt), None)
     if attempt is None:
         raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")
-    return found, attempt, episodes.load(conn, row.tenant_id, row.episode_id), row.created_at
+    return found, attempt, episodes.load(conn, row.tenant_id, row.episode_id, recent=recent), row.created_at
 
 
 def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -> tuple[list[Placement], list[Rejected]]:
@@ -109,20 +112,19 @@ def _settle(
     message: ResolveInput,
     created_at: datetime,
     attempt: Attempt,
+    reflected: Episode,
     placements: Sequence[Placement],
     rejected: Sequence[Rejected],
     usage: Usage,
     now: datetime,
 ) -> ResolveResult:
-    row = reflections.row_of(conn, message.reflection_id)
     # The verdict's row is locked first: a later verdict either waits for this to end, or is seen here.
-    episode = episodes.row_of(conn, row.tenant_id, row.episode_id, lock=True)
+    episode = episodes.row_of(conn, reflected.tenant_id, reflected.id, lock=True)
     row = reflections.same(conn, message.reflection_id, created_at)
     if row.written_by:
         return _result([Decision(**item) for item in row.decisions], row.rejected, row.due)
     if reflections.is_final(row) or intake.has_newer_run(conn, row.episode_id, row.run_number):
         return ResolveResult(skipped=True)
-    reflections.set_running(conn, row.id, "resolve", now)
     decisions = Resolution(
         conn=conn,
         tenant_id=row.tenant_id,

@@ -6,7 +6,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
@@ -24,6 +24,7 @@ from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Generation, Spec, State
 from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.migrate import migrate
+from hindwise.ledger.recent import RecentEpisodes
 from hindwise.lifecycle.aging import AgingRules
 from hindwise.reflect.llm.prompt import PROMPT_VERSION as LLM_PROMPT_VERSION
 from hindwise.reflect.rules import RuleReflector
@@ -47,6 +48,7 @@ class Engine:
     projection: Projection
     rules: AgingRules
     holder: str
+    recent: RecentEpisodes = field(default_factory=RecentEpisodes)
 
     def reflector_id(self) -> ReflectorId:
         """Who looks back by default: llm where a model is set (or asked for), else rules."""

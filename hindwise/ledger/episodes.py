@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, delete, exists, func, o
 from hindwise.errors import NotFound
 from hindwise.ledger import sessions
 from hindwise.ledger.engine import insert_new
+from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.schema import episodes, reflections, turns
 from hindwise.model.episode import STRENGTH, Episode, Outcome
 from hindwise.model.reflection import FINAL
@@ -108,11 +109,20 @@ def find_digest(conn: Connection, tenant_id: str, episode_id: str) -> str | None
     return conn.execute(query).scalar_one_or_none()
 
 
-def load(conn: Connection, tenant_id: str, episode_id: str, *, with_turns: bool = True) -> Episode:
-    """Return the episode with its turns. Raises NotFound."""
+def load(conn: Connection, tenant_id: str, episode_id: str, *, with_turns: bool = True, recent: RecentEpisodes | None = None) -> Episode:
+    """Return the episode with its turns, from `recent` where it is there. Raises NotFound."""
     row = row_of(conn, tenant_id, episode_id)
-    found = sessions.turns_of(conn, tenant_id, row.session_key, row.first_seq, row.last_seq) if with_turns else ()
-    return from_row(row, found)
+    return assemble(conn, row, recent) if with_turns else from_row(row)
+
+
+def assemble(conn: Connection, row: Row[Any], recent: RecentEpisodes | None = None) -> Episode:
+    """Return the episode of a row just read, with its turns, from `recent` where it is there."""
+    if recent and (known := recent.get(row)):
+        return known
+    episode = from_row(row, sessions.turns_of(conn, row.tenant_id, row.session_key, row.first_seq, row.last_seq))
+    if recent:
+        recent.put(row, episode)
+    return episode
 
 
 def from_row(row: Row[Any], found: tuple[Turn, ...] = ()) -> Episode:

@@ -98,10 +98,14 @@ def evidence_of(conn: Connection, memory_ids: Sequence[str], *, reader_user: str
     return {memory_id: tuple(items) for memory_id, items in found.items()}
 
 
+_BY_IDS = select(memories).where(
+    memories.c.id.in_(bindparam("ids", expanding=True)), memories.c.space_no.in_(bindparam("spaces", expanding=True))
+)
+
+
 def rows_by_ids(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Row[Any]]:
     """Return bare rows of the named spaces in one statement: hydration, where the ledger has the last word."""
-    query = select(memories).where(memories.c.id.in_(list(ids)), memories.c.space_no.in_(list(space_nos)))
-    return list(conn.execute(query))
+    return list(conn.execute(_BY_IDS, {"ids": list(ids), "spaces": list(space_nos)}))
 
 
 # What the settling of every draft asks, built once.

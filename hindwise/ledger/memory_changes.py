@@ -48,7 +48,7 @@ def insert_memory(conn: Connection, space_no: int, memory: Memory, *, actor: str
         **{name: _plain(getattr(memory, name)) for name in LIFECYCLE},
     }
     conn.execute(_KEEP, row)
-    add_evidence(conn, memory.id, memory.evidence, memory.reflection_id)
+    _add_evidence(conn, memory.id, memory.evidence, memory.reflection_id, start=0)
     _event(conn, memory.id, actor, "recorded", why, None, _lifecycle_json(memory), memory.recorded_at)
 
 
@@ -67,9 +67,13 @@ def _event(conn: Connection, memory_id: str, actor: str, action: str, why: str, 
 
 def add_evidence(conn: Connection, memory_id: str, items: Sequence[Evidence], reflection_id: str) -> None:
     """Append evidence rows."""
+    if items:
+        _add_evidence(conn, memory_id, items, reflection_id, start=conn.execute(_LAST_ORDINAL, {"memory": memory_id}).scalar_one() + 1)
+
+
+def _add_evidence(conn: Connection, memory_id: str, items: Sequence[Evidence], reflection_id: str, *, start: int) -> None:
     if not items:
         return
-    start = conn.execute(_LAST_ORDINAL, {"memory": memory_id}).scalar_one() + 1
     conn.execute(
         _EVIDENCE,
         [

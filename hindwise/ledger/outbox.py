@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, Select, Update, and_, bindparam, delete, exists, func, or_, select, update
 
 from hindwise.ledger.engine import upsert
 from hindwise.ledger.schema import outbox, spaces
@@ -61,14 +61,18 @@ def _free_space(*, named: bool) -> Select[Any]:
     return query.with_for_update(skip_locked=True, of=spaces)  # on SQLite the write lock excludes others already
 
 
+@cache
+def _lease_free(*, named: bool) -> Update:
+    free = _free_space(named=named).with_only_columns(spaces.c.no).correlate(None).scalar_subquery()
+    held = update(spaces).where(spaces.c.no == free).values(leased_by=bindparam("holder"), leased_until=bindparam("until"))
+    return held.returning(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
+
+
 def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *, space_no: int | None = None) -> Lease | None:
     """Lease the space with the oldest dirty row (or the named one); None when there is none, or others hold it."""
-    query = _free_space(named=space_no is not None)
-    row = conn.execute(query, {"now": now, "holder": holder, **({} if space_no is None else {"space": space_no})}).first()
-    if row is None:
-        return None
-    conn.execute(_LEASE, {"space": row.no, "holder": holder, "until": now + timedelta(seconds=seconds)})
-    return Lease(row.no, row.name, row.tenant_id, row.epoch, row.ledger_no)
+    asked = {"now": now, "holder": holder, "until": now + timedelta(seconds=seconds), **({} if space_no is None else {"space": space_no})}
+    row = conn.execute(_lease_free(named=space_no is not None), asked).first()
+    return Lease(*row) if row else None
 
 
 _ANY_NAMED = (

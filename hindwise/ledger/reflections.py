@@ -29,10 +29,25 @@ _RUNNING = (
     )
 )
 
+_TAKE_UP = _RUNNING.returning(*reflections.c)
 _EPOCHS = (
     update(reflections)
     .where(reflections.c.id == bindparam("reflection"))
     .values(epochs=bindparam("noted", type_=reflections.c.epochs.type))
+)
+
+
+_FINISH = (
+    update(reflections)
+    .where(reflections.c.id == bindparam("reflection"), reflections.c.status.not_in(_FINAL))
+    .values(
+        phase="",
+        **{
+            name: bindparam(f"to_{name}", type_=reflections.c[name].type)
+            for name in ("status", "finished_at", "index_pending", "skip_reason", "error")
+        },
+    )
+    .returning(reflections.c.episode_id)
 )
 
 
@@ -134,10 +149,17 @@ def set_running(conn: Connection, reflection_id: str, phase: str, now: datetime)
     return bool(conn.execute(_RUNNING, {"reflection": reflection_id, "now_in": phase, "now": now}).rowcount)
 
 
+def take_up(conn: Connection, reflection_id: str, phase: str, now: datetime) -> Row[Any] | None:
+    """Move to `phase` and return the row, locked; None when it is final already. Raises NotFound."""
+    row = conn.execute(_TAKE_UP, {"reflection": reflection_id, "now_in": phase, "now": now}).first()
+    if row is None:
+        row_of(conn, reflection_id)
+    return row
+
+
 def set_epochs(conn: Connection, reflection_id: str, epochs: Mapping[str, int]) -> None:
-    """Note the epochs of the spaces at the first gathering; later steps fail with SpaceErased when they differ."""
-    if not row_of(conn, reflection_id, lock=True).epochs:
-        conn.execute(_EPOCHS, {"reflection": reflection_id, "noted": dict(epochs)})
+    """Note the epochs of the spaces, at the first gathering of a locked row; later steps fail with SpaceErased when they differ."""
+    conn.execute(_EPOCHS, {"reflection": reflection_id, "noted": dict(epochs)})
 
 
 def set_dispatched(conn: Connection, reflection_id: str, now: datetime) -> None:
@@ -154,13 +176,19 @@ def set_parked(conn: Connection, reflection_id: str, error: str) -> None:
     )
 
 
-def finish(conn: Connection, reflection_id: str, status: ReflectionStatus, now: datetime, **values: Any) -> None:
-    """Make it final; a second call changes nothing. `values`: index_pending, skip_reason, error."""
-    conn.execute(
-        update(reflections)
-        .where(reflections.c.id == reflection_id, reflections.c.status.not_in(_FINAL))
-        .values(status=str(status), phase="", finished_at=now, **values)
-    )
+def finish(
+    conn: Connection,
+    reflection_id: str,
+    status: ReflectionStatus,
+    now: datetime,
+    *,
+    index_pending: bool = False,
+    skip_reason: str = "",
+    error: str = "",
+) -> str:
+    """Make it final and return its episode's id; a second call changes nothing and returns ""."""
+    told = {"status": str(status), "finished_at": now, "index_pending": index_pending, "skip_reason": skip_reason, "error": error}
+    return conn.execute(_FINISH, {"reflection": reflection_id, **{f"to_{name}": value for name, value in told.items()}}).scalar() or ""
 
 
 def set_result(
@@ -174,22 +202,33 @@ def set_result(
     rejected: Sequence[Rejected],
     due: Mapping[str, str],
 ) -> None:
-    """Keep what the resolution decided; written in the same transaction as the memories."""
-    conn.execute(
-        update(reflections)
-        .where(reflections.c.id == reflection_id)
-        .values(
-            written_by=written_by,
-            fallback_from=fallback_from[:500],
-            usage=usage.model_dump(),
-            decisions=[item.model_dump(mode="json") for item in decisions],
-            rejected=[item.model_dump(mode="json") for item in rejected],
-            due=dict(due),
-        )
+    """Keep what the resolution decided, and that it is at that; written in the same transaction as the memories."""
+    told = {
+        "status": str(ReflectionStatus.RUNNING),
+        "phase": "resolve",
+        "error": "",
+        "written_by": written_by,
+        "fallback_from": fallback_from[:500],
+        "usage": usage.model_dump(),
+        "decisions": [item.model_dump(mode="json") for item in decisions],
+        "rejected": [item.model_dump(mode="json") for item in rejected],
+        "due": dict(due),
+    }
+    conn.execute(_RESULT, {"reflection": reflection_id, **{f"to_{name}": value for name, value in told.items()}})
+
+
+_RESULT = (
+    update(reflections)
+    .where(reflections.c.id == bindparam("reflection"))
+    .values(
+        {
+            name: bindparam(f"to_{name}", type_=reflections.c[name].type)
+            for name in ("status", "phase", "error", "written_by", "fallback_from", "usage", "decisions", "rejected", "due")
+        }
     )
-
-
+)
 _ATTEMPTS = select(drafts).where(drafts.c.reflection_id == bindparam("reflection")).order_by(drafts.c.attempt)
+_JUDGED = select(drafts.c.grounded).where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"))
 _ATTEMPT = _ATTEMPTS.where(drafts.c.attempt == bindparam("number"))
 _NOTHING_ELSE: Mapping[str, list[Any]] = {"rejected": [], "complaints": []}
 _GROUNDED = (
@@ -225,6 +264,12 @@ def attempt_of(conn: Connection, reflection_id: str, number: int) -> Attempt:
     if row is None:
         raise NotFound(f"reflection {reflection_id} has no attempt {number}")
     return _attempt(row)
+
+
+def judged(conn: Connection, reflection_id: str, number: int) -> dict[str, Any] | None:
+    """Return what the validators said of a stored answer; None where they did not yet, or where there is no such answer."""
+    found: dict[str, Any] | None = conn.execute(_JUDGED, {"reflection": reflection_id, "number": number}).scalar()
+    return found
 
 
 def _attempt(row: Row[Any]) -> Attempt:

@@ -22,7 +22,7 @@ from hindwise.model.reflection import Decision
 from hindwise.resolve.decide import Plan, decide
 from hindwise.resolve.slots import duplicate_key, same_value, slot_key
 
-_KNOWN = select(memories.c.id).where(memories.c.id == bindparam("memory"))
+_KNOWN = select(memories.c.id).where(memories.c.id.in_(bindparam("memories", expanding=True)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Resolution:
     epochs: Mapping[str, int] = field(default_factory=dict)
     _dirty: dict[int, set[str]] = field(default_factory=dict)
     _spaces: dict[str, SpaceRow] = field(default_factory=dict)
+    _before: frozenset[str] = frozenset()
 
     def run(
         self, placements: Sequence[Placement], *, replaces: Sequence[str] = (), replaces_why: str = "", also_lock: Sequence[str] = ()
@@ -66,6 +67,7 @@ class Resolution:
         if not names:
             return []
         self._spaces = spaces.lock(self.conn, self.tenant_id, names, self.epochs)
+        self._before = self._kept_before(placements)
         old = self._written_by(replaces)
         for memory, space_no in self._confirmed_by(replaces):
             self._withdraw(memory, space_no, replaces, replaces_why)
@@ -111,8 +113,8 @@ class Resolution:
     def _place(self, placement: Placement) -> Decision:
         draft, space_no = placement.draft, self._spaces[placement.space].no
         memory_id = memory_of(self.reflection_id, placement.ordinal)
-        if (known := self._known(memory_id)) is not None:
-            return Decision(ordinal=placement.ordinal, action="add", memory_id=known, reason="written before")
+        if memory_id in self._before:
+            return Decision(ordinal=placement.ordinal, action="add", memory_id=memory_id, reason="written before")
         valid_from = draft.valid_from or self.default_valid_from
         key = slot_key(draft)
         slot = rows.in_slot(self.conn, space_no, key) if key else []
@@ -120,8 +122,9 @@ class Resolution:
         plan = decide(draft, valid_from, slot, alike, sure=draft.confidence >= self.min_confidence)
         return self._carry_out(placement, plan, space_no, valid_from, {m.id: m for m in (*slot, *alike)})
 
-    def _known(self, memory_id: str) -> str | None:
-        return self.conn.execute(_KNOWN, {"memory": memory_id}).scalar_one_or_none()
+    def _kept_before(self, placements: Sequence[Placement]) -> frozenset[str]:
+        ids = [memory_of(self.reflection_id, placement.ordinal) for placement in placements]
+        return frozenset(self.conn.execute(_KNOWN, {"memories": ids}).scalars()) if ids else frozenset()
 
     def _carry_out(self, placement: Placement, plan: Plan, space_no: int, valid_from: datetime, known: Mapping[str, Memory]) -> Decision:
         draft = placement.draft

@@ -32,7 +32,7 @@ _FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, s
 )
 _LOCK = _FIND.order_by(spaces.c.no).with_for_update()
 _HOLD = _FIND.order_by(spaces.c.no).with_for_update(read=True, key_share=True)
-_LOCK_TRIES = 5
+_LOCK_TRIES = 6
 _EPOCH = select(spaces.c.epoch).where(spaces.c.no == bindparam("space")).with_for_update()
 _BUMP = update(spaces).where(spaces.c.no == bindparam("space")).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
 _INDEXED = (
@@ -52,6 +52,15 @@ def find(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, Sp
     return {row.name: SpaceRow(*row) for row in conn.execute(_FIND, {"tenant": tenant_id, "names": list(names)})}
 
 
+def made(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
+    """Return the rows by name, made where they are missing."""
+    found = find(conn, tenant_id, names)
+    if len(found) < len(names):
+        ensure(conn, tenant_id, names)
+        found = find(conn, tenant_id, names)
+    return found
+
+
 def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping[str, int] | None = None) -> dict[str, SpaceRow]:
     """Make, then lock the rows in order of number (SQLite's write lock covers it), and return them by name.
 
@@ -66,11 +75,11 @@ def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping
 
 def _locked(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
     for _ in range(_LOCK_TRIES):
-        ensure(conn, tenant_id, names)
         rows = {row.name: SpaceRow(*row) for row in conn.execute(_LOCK, {"tenant": tenant_id, "names": list(names)})}
         if len(rows) == len(set(names)):
             return rows
-        # An erasure took a row away while its lock was waited for: what comes now begins the space anew.
+        # New, or an erasure took a row away while its lock was waited for: what comes now begins the space anew.
+        ensure(conn, tenant_id, names)
     raise LedgerUnavailable("a space was erased again and again while it was waited for", retry_after_s=1)
 
 

@@ -1,0 +1,73 @@
+"""Episodes as they were put together last: the steps of a reflection follow each other and look at the same one.
+
+What an episode holds is never rewritten. Its verdict may change and its turns be purged: its row tells both, is read each time, and
+what was put together from another row is not given.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
+
+from hindwise.model.episode import Episode
+
+MAX_CHARS = 16_000_000
+MAX_AGE_S = 900.0
+"""As long as a model may take, so that the next step still finds it."""
+_PER_TURN = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    row: tuple[Any, ...]
+    episode: Episode
+    chars: int
+    at: float
+
+
+class RecentEpisodes:
+    """The newest episodes of this process, bounded by characters and by age. Threads may use it at once."""
+
+    def __init__(self, max_chars: int = MAX_CHARS, max_age_s: float = MAX_AGE_S, now: Callable[[], float] = time.monotonic) -> None:
+        self._max_chars, self._max_age_s, self._now = max_chars, max_age_s, now
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._chars = 0
+        self._lock = threading.Lock()
+
+    def get(self, row: Row[Any]) -> Episode | None:
+        """Return the episode that was put together from exactly this row, or None."""
+        with self._lock:
+            self._drop_old()
+            kept = self._kept.get(row.id)
+            return kept.episode if kept and kept.row == tuple(row) else None
+
+    def put(self, row: Row[Any], episode: Episode) -> None:
+        """Remember an episode; the oldest ones go where there is no room. One that is larger than all the room is not remembered."""
+        chars = sum(_PER_TURN + len(turn.content) + sum(len(str(call.arguments)) for call in turn.tool_calls) for turn in episode.turns)
+        with self._lock:
+            self._drop(row.id)
+            if chars > self._max_chars:
+                return
+            self._kept[row.id] = _Kept(tuple(row), episode, chars, self._now())
+            self._chars += chars
+            self._drop_old()
+            while self._chars > self._max_chars:
+                self._drop(next(iter(self._kept)))
+
+    def forget(self, episode_id: str) -> None:
+        """Nobody will ask for it any more."""
+        with self._lock:
+            self._drop(episode_id)
+
+    def _drop(self, episode_id: str) -> None:
+        if kept := self._kept.pop(episode_id, None):
+            self._chars -= kept.chars
+
+    def _drop_old(self) -> None:
+        before = self._now() - self._max_age_s
+        while self._kept and next(iter(self._kept.values())).at < before:
+            self._drop(next(iter(self._kept)))
