@@ -175,6 +175,8 @@ def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
     spans: list[Span] = []
     # To all rules but two belongs a digit, and few texts have one.
     for kind, pattern in _PATTERNS if _DIGIT.search(text) else _WITHOUT_DIGIT:
+        if kind == "email" and "@" not in text:
+            continue
         for match in pattern.finditer(text):
             group = match.lastindex or 0  # where a word in front tells what the code is, only the code is personal
             if _counts(kind, match[group]):

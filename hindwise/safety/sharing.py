@@ -100,6 +100,7 @@ class _Known:
         self.small: set[str] = set()
         self.capital: set[str] = set()
         self.loud: set[tuple[str, str]] = set()
+        self._named: dict[str, bool] = {}
         self.parts = {part.lower() for name in identifiers for part in _parts(name)}
         room = MAX_READ_CHARS
         for text in texts:
@@ -107,6 +108,7 @@ class _Known:
                 break
             self._read(text[:room])
             room -= len(text)
+        self._named.clear()
         self.strange = {word for word in self.capital if not self.is_ordinary(word)}
         # Who shouts a word means the word; two unknown ones in a row are a name.
         self.strange.update(word for pair in self.loud if not any(map(self.is_ordinary, pair)) for word in pair)
@@ -126,12 +128,24 @@ class _Known:
     def _read(self, text: str) -> None:
         for line in text.splitlines():
             found = list(_WORD.finditer(line))
-            self.small.update(match[0] for match in found if match[0].islower())
-            loud = [(one[0], two[0]) for one, two in pairwise(found) if _is_loud(one[0]) and _is_loud(two[0])]
+            words = [match[0] for match in found]
+            small = {word for word in words if word.islower()}
+            self.small |= small
+            rest = [match for match, word in zip(found, words, strict=True) if word not in small]
+            if not rest:
+                continue
+            loud = [pair for pair in pairwise(words) if pair[0].isupper() and _is_loud(pair[0]) and _is_loud(pair[1])]
             self.loud.update(loud if len(loud) < 3 else ())
-            capital = [match for match in found if _is_capitalised(match[0]) and not match[0].isupper()]
+            capital = [match for match in rest if self._is_named(match[0])]
             if len(capital) < 3 or len(capital) < 0.7 * len(found):  # else a headline, whose capitals tell nothing
                 self.capital.update(match[0] for match in capital if not _opens(line, match))
+
+    def _is_named(self, word: str) -> bool:
+        """Whether it is capitalised and more than shouted; judged once for each word."""
+        known = self._named.get(word)
+        if known is None:
+            known = self._named[word] = _is_capitalised(word) and not word.isupper()
+        return known
 
     def is_ordinary(self, word: str) -> bool:
         low = _base(word)
@@ -153,7 +167,7 @@ class _Key:
         return isinstance(other, _Key) and other.episode is self.episode
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _known(key: _Key) -> _Known:
     episode = key.episode
     names = [call.name for turn in episode.turns for call in turn.tool_calls]
@@ -178,7 +192,11 @@ def _parts(name: str) -> Iterator[str]:
 
 
 def _base(word: str) -> str:
-    return re.sub(r"['’]s$", "", word.lower())
+    return _without_s(word.lower())
+
+
+def _without_s(word: str) -> str:
+    return word[:-2] if word.endswith(("'s", "’s")) else word
 
 
 def _is_capitalised(word: str) -> bool:
@@ -200,7 +218,7 @@ def _strange(text: str, known: _Known) -> list[tuple[int, int]]:
         word = match[0]
         if (
             _base(word) in known.strange_small
-            or re.sub(r"['’]s$", "", word) in known.strange
+            or _without_s(word) in known.strange
             or (
                 _is_capitalised(word)
                 and not known.is_ordinary(word)
@@ -214,7 +232,7 @@ def _strange(text: str, known: _Known) -> list[tuple[int, int]]:
 def _strange_words(texts: Iterable[str], known: _Known) -> Iterator[str]:
     for text in texts:
         for start, end in _strange(text, known):
-            yield re.sub(r"['’]s$", "", text[start:end])
+            yield _without_s(text[start:end])
 
 
 def _tells_of_a_person(text: str, known: _Known) -> bool:

@@ -5,6 +5,7 @@ Suppositions, jokes, questions and what others said are no statements of the use
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
@@ -110,6 +111,7 @@ def sentences_of(text: str) -> list[str]:
     return [part.replace("\ue001", "。").replace("\ue002", ". ") for part in whole]
 
 
+@lru_cache(maxsize=512)  # several readers of an episode ask for the same sentences
 def kind_of(sentence: str) -> Kind | None:
     """Return what a sentence of the user states, or None: no statement, or not the user's own."""
     if len(sentence) > MAX_STATEMENT_CHARS:
