@@ -28,6 +28,7 @@ from tests.build import NOON, TENANT, make_call, make_episode, make_memory, make
 from tests.temporal_server import temporal_server
 from tests.workflows.rig import Rig, rig, snapshot
 from tests.workflows.stage import until
+from workflows import ids
 from workflows.plugin import hindwise_plugin
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -130,7 +131,7 @@ async def _kill_twice(client: Client, data: Path, step: str, opening: asyncio.Lo
             assert await _line(process) == "healthy"
             done = await house.final(accepted.reflection_id)
             assert done.status is ReflectionStatus.COMPLETED
-            report = await house.client.get_workflow_handle(f"reflect/{accepted.reflection_id}").result()
+            report = await house.client.get_workflow_handle(ids.reflection_workflow(accepted.reflection_id, house.prefix)).result()
             assert report["status"] == "completed"
             # Whoever died may have held the lease of a space; when it ends, the dispatcher of the living does the rest.
             await until(lambda: house.engine.ledger.read(lambda conn: outbox.depth(conn)[0] == 0), 60)
