@@ -11,7 +11,7 @@ export UV_CACHE_DIR := $(CURDIR)/$(VENV)/.uv-cache
 export PIP_NO_CACHE_DIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up demo demo-keep servers test lint types imports format bench-core clean
+.PHONY: help setup up demo demo-keep servers test lint types imports format bench-core cluster cluster-keep clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,6 +53,12 @@ imports: setup  ## who may import whom
 
 format: setup  ## rewrite the files in the house style
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+cluster: setup  ## Postgres, Weaviate, Temporal, 2 APIs, 2 workers as processes: kill -9 of each under load, then the demo
+	@$(BIN)/python -m bench.cluster
+
+cluster-keep: setup  ## the same without the kills; stays up until Ctrl-C
+	@$(BIN)/python -m bench.cluster --keep
 
 bench-core: setup  ## turns, reflections and recall next to their floors
 	@$(BIN)/python -m bench.core

@@ -1,11 +1,14 @@
 """Prometheus figures: by route and status, by recall stage; what the ledger counts is asked when somebody looks."""
 
+import math
+from collections.abc import Mapping
 from datetime import datetime
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from sqlalchemy import Connection
 
 from hindwise.engine import Engine
+from hindwise.errors import LedgerUnavailable
 from hindwise.ledger import outbox, reflections
 from hindwise.model.brief import Recalled
 
@@ -22,6 +25,7 @@ class Metrics:
         self._recall = Histogram("hindwise_recall_seconds", "Recall by stage", ["stage"], buckets=_FAST, registry=self.registry)
         self._recalls = Counter("hindwise_recalls", "Recalls by kind of answer", ["answer"], registry=self.registry)
         self._turns = Counter("hindwise_turns", "Turns by what became of them", ["result"], registry=self.registry)
+        self._up = Gauge("hindwise_up", "Whether ledger, index and temporal answer", ["part"], registry=self.registry)
         self._reflections = Gauge("hindwise_reflections", "Reflections by status", ["status"], registry=self.registry)
         self._outbox = Gauge("hindwise_outbox_rows", "Memories the index does not know yet", registry=self.registry)
         self._outbox_age = Gauge("hindwise_outbox_age_seconds", "Age of the oldest of them", registry=self.registry)
@@ -42,10 +46,23 @@ class Metrics:
         self._turns.labels("recorded").inc(recorded)
         self._turns.labels("duplicate").inc(duplicates)
 
-    async def render(self, engine: Engine) -> bytes:
-        """Return the text that Prometheus reads. Raises LedgerUnavailable."""
-        by_status, (rows, oldest) = await engine.ledger.read(_count)
+    async def render(self, engine: Engine, parts: Mapping[str, bool]) -> bytes:
+        """Return the text that Prometheus reads. `parts`: ledger, index and temporal, and whether each answers.
+
+        Without the ledger its counts are left out, not guessed: the figures of this process are told all the same.
+        """
+        for part, answers in parts.items():
+            self._up.labels(part).set(answers)
         self._reflections.clear()
+        try:
+            if not parts["ledger"]:
+                raise LedgerUnavailable("it did not answer a moment ago")
+            by_status, (rows, oldest) = await engine.ledger.read(_count)
+        except LedgerUnavailable:
+            self._up.labels("ledger").set(False)
+            self._outbox.set(math.nan)
+            self._outbox_age.set(math.nan)
+            return generate_latest(self.registry)
         for status, number in by_status.items():
             self._reflections.labels(status).set(number)
         self._outbox.set(rows)

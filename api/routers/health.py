@@ -25,7 +25,8 @@ async def healthz() -> Health:
 @router.get("/readyz", operation_id="readyz", responses={503: {"model": Readiness, "description": "The ledger does not answer."}})
 async def readyz(services: Use, response: Response) -> Readiness:
     """Tell ledger, index and Temporal apart. Only a ledger that does not answer is a 503: without the others, calls are still accepted."""
-    ledger, index, temporal = await asyncio.gather(_ledger(services), _index(services), services.dispatch.starter.check())
+    parts = await _parts(services)
+    ledger, index, temporal = parts["ledger"], parts["index"], parts["temporal"]
     if not ledger:
         response.status_code = 503
         response.headers["Retry-After"] = "5"
@@ -35,6 +36,12 @@ async def readyz(services: Use, response: Response) -> Readiness:
         index="ok" if index else "unavailable",
         temporal="ok" if temporal else "unavailable",
     )
+
+
+async def _parts(services: Services) -> dict[str, bool]:
+    """Whether each answers, asked side by side, within its limit."""
+    ledger, index, temporal = await asyncio.gather(_ledger(services), _index(services), services.dispatch.starter.check())
+    return {"ledger": ledger, "index": index, "temporal": temporal}
 
 
 async def _ledger(services: Services) -> bool:
@@ -60,4 +67,4 @@ async def metrics(request: Request, services: Use) -> Response:
     """Figures for Prometheus: counts and times, no names. Open while the API listens on loopback alone; else it needs an admin key."""
     if services.engine.settings.auth and not auth.is_loopback(services.engine.settings.host):
         auth.check_scope(await services.keyring.identify(request), "admin")
-    return Response(await services.metrics.render(services.engine), media_type=CONTENT_TYPE_LATEST)
+    return Response(await services.metrics.render(services.engine, await _parts(services)), media_type=CONTENT_TYPE_LATEST)

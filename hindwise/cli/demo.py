@@ -46,7 +46,7 @@ def demo(
     with _directory(data, keep=keep) as place, _stops_on_sigterm():
         server = Server(place, keep=keep)
         try:
-            figures, promises, links = _perform(stage, server)
+            figures, promises, links = perform(stage, server)
         except KeyboardInterrupt:
             stage.say("interrupted")
             server.stop()
@@ -66,7 +66,7 @@ def demo(
         raise typer.Exit(exits.FAILED)
 
 
-def _perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[str, bool], dict[str, str]]:
+def perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[str, bool], dict[str, str]]:
     """Start, play the acts, show the table. Returns figures, promises and links."""
     from hindwise.cli import demo_again, demo_arrivals, demo_data, demo_minds, running
     from hindwise.cli.client import ApiClient, Target
