@@ -66,11 +66,15 @@ class Connection:
             raise IndexUnavailable("the index is closed")
         if self._probe is not None:
             raise IndexUnavailable(self._why)
+        client = None
         try:
             async with asyncio.timeout(limit_s):
-                return await work(await self._connected())
+                client = await self._connected()
+                return await work(client)
         except TimeoutError:
             raise self._opened(f"no answer within {limit_s:g} s") from None
+        except HindwiseError:
+            raise
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -79,6 +83,11 @@ class Connection:
             raise self._opened("connection closed") from None
         except CLIENT_ERRORS as error:
             raise self._told(error) from None
+        except Exception as error:
+            if client is None or client is self._client:
+                raise
+            # The client was closed under the call: it fails then in ways of its own.
+            raise self._opened(type(error).__name__) from None
 
     async def open(self, limit_s: float) -> None:
         """Connect now. Raises IndexUnavailable where the server is away, InvalidInput where it refuses our key."""

@@ -78,9 +78,15 @@ class Writer:
                     break
             else:
                 raise IndexUnavailable(f"Weaviate keeps {answer.matches} memories that shall go")
-            if gone:
+            if not gone:
+                return
+            left = await here.query.fetch_objects(limit=2, return_properties=["memory_id"])
+            if any(one.properties["memory_id"] for one in left.objects):
                 # Last: who counts anew because of it must not find them any more.
                 await here.data.insert_many([marker(now_us())])
+            else:
+                # A tenant that holds nothing costs memory, and of an erased space not even that shall be left.
+                await self._tenants.remove(client, tenant)
 
         return delete
 

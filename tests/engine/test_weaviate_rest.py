@@ -96,6 +96,16 @@ async def test_a_dropped_space_leaves_no_tenant_and_no_directory_awake_or_at_res
             assert not [path for path in Path(data).rglob("*") if gone.lower() in path.name.lower()]
 
 
+async def test_a_space_whose_last_memory_is_deleted_leaves_no_tenant_and_can_be_used_again(index, weaviate_server) -> None:
+    await index.upsert([make_item("m1"), make_item("m2")])
+    await index.delete("user:a", ["m1"])
+    assert len(states(weaviate_server, index.collection)) == 1
+    await index.delete("user:a", ["m2", "m3"])
+    assert states(weaviate_server, index.collection) == {}
+    await index.upsert([make_item("m4")])
+    assert await found_soon(index, "user:a") == ["m4"]
+
+
 async def test_no_name_on_the_server_can_be_read(index, weaviate_server) -> None:
     await index.upsert([make_item("m1", space="tenant-one/user:li.na@example.com")])
     [tenant] = states(weaviate_server, index.collection)
