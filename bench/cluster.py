@@ -110,9 +110,8 @@ def _row(felt: Felt) -> None:
 
 
 def _keep(cluster: Cluster) -> None:
-    print(
-        f"\nIt stays up; Ctrl-C stops it. Try: HINDWISE_API_URL={cluster.url} HINDWISE_API_KEY=$(cat {cluster.data / 'api_key'}) hindwise list"
-    )
+    print("\nIt stays up; Ctrl-C stops it. Try:")
+    print(f"  HINDWISE_API_URL={cluster.url} HINDWISE_API_KEY=$(cat {cluster.data / 'api_key'}) hindwise list --agent airline-support")
     while True:
         time.sleep(1)
         for name in cluster.revive():
