@@ -1,6 +1,7 @@
 """Weaviate killed and started again, or frozen, under load: recall never waits longer than its limit, and is whole again within seconds."""
 
 import asyncio
+import shutil
 import signal
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,15 +10,34 @@ import pytest
 
 from hindwise.engine import Engine, open_engine
 from hindwise.errors import IndexUnavailable
+from hindwise.index.base import Filters
 from hindwise.recall.recall import Recaller
 from hindwise.settings import Settings
-from hindwise.testing import FixedClock, HashedEmbedder
+from hindwise.testing import FixedClock, HashedEmbedder, hashed_vector
 from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, keep
+from tests.servers.fixtures import or_left_out
+from tests.servers.weaviate import Weaviate
 
 LIMIT_S = 1.0
 SPARE_S = 1.5
 """What the ledger's own answer may take on a machine that starts a server beside it."""
 BACK_S = 3.0
+
+
+@pytest.fixture(scope="module")
+def one_server():
+    """A Weaviate that these tests may kill: starting one takes as long as a test."""
+    server = or_left_out(Weaviate)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+async def server(one_server):
+    """It runs when a test begins, whatever the one before did to it."""
+    if not one_server.child.pid:
+        await asyncio.to_thread(one_server.start)
+    return one_server
 
 
 @asynccontextmanager
@@ -73,14 +93,13 @@ class Load:
             await self._task
 
 
-async def test_killed_and_started_again_under_load(tmp_path, own_weaviate) -> None:
-    await asyncio.to_thread(own_weaviate.start)
-    async with running(tmp_path, own_weaviate) as (engine, recaller):
+async def test_killed_and_started_again_under_load(tmp_path, server) -> None:
+    async with running(tmp_path, server) as (engine, recaller):
         await fill(engine)
         load = Load(recaller)
         await load.until(False, 10)
 
-        await asyncio.to_thread(own_weaviate.kill)
+        await asyncio.to_thread(server.kill)
         await load.until(True, 5)
         with pytest.raises(IndexUnavailable):
             await engine.index.health()
@@ -92,12 +111,16 @@ async def test_killed_and_started_again_under_load(tmp_path, own_weaviate) -> No
         known_down = len(load.answers)
         await asyncio.sleep(2)
 
-        own_weaviate.start(wait=False)
-        await asyncio.to_thread(own_weaviate.wait_ready)
+        server.start(wait=False)
+        await asyncio.to_thread(server.wait_ready)
         back_s = await load.until(False, 10)
         await load.stop()
         await apply_outbox(engine)
-        assert memory_id in await engine.index.ids("default/user:a")
+        # Nothing was lost by the kill, by words or by meaning.
+        kept = await engine.index.ids("default/user:a")
+        assert memory_id in kept
+        assert {c.memory_id for c in await engine.index.candidates("default/user:a", [], hashed_vector("key"), Filters())} == kept
+        assert len(kept) == 4
         assert not (await ask(recaller, "when does the piano tuner come", user="a")).degraded
 
         assert back_s < BACK_S
@@ -107,47 +130,42 @@ async def test_killed_and_started_again_under_load(tmp_path, own_weaviate) -> No
         assert quick[len(quick) // 2] < LIMIT_S / 2
 
 
-async def test_frozen_and_going_on(tmp_path, own_weaviate) -> None:
-    await asyncio.to_thread(own_weaviate.start)
-    async with running(tmp_path, own_weaviate) as (engine, recaller):
+async def test_frozen_and_going_on(tmp_path, server) -> None:
+    async with running(tmp_path, server) as (engine, recaller):
         await fill(engine)
         load = Load(recaller)
         await load.until(False, 10)
-        own_weaviate.child.send(signal.SIGSTOP)
+        server.child.send(signal.SIGSTOP)
         try:
             await load.until(True, 8)
             await asyncio.sleep(2)
         finally:
-            own_weaviate.child.send(signal.SIGCONT)
+            server.child.send(signal.SIGCONT)
         back_s = await load.until(False, 10)
         await load.stop()
         assert back_s < BACK_S
         assert max(took for _, took, _ in load.answers) < LIMIT_S + SPARE_S
 
 
-async def test_a_server_that_is_away_at_the_start_is_found_when_it_comes(tmp_path, own_weaviate) -> None:
-    await asyncio.to_thread(own_weaviate.start)
-    async with running(tmp_path, own_weaviate) as (engine, _):
+async def test_a_server_that_is_away_at_the_start_is_found_when_it_comes(tmp_path, server) -> None:
+    async with running(tmp_path, server) as (engine, _):
         await fill(engine)
-    await asyncio.to_thread(own_weaviate.kill)
-    async with running(tmp_path, own_weaviate) as (engine, recaller):
+    await asyncio.to_thread(server.kill)
+    async with running(tmp_path, server) as (engine, recaller):
         assert (await ask(recaller, "where is the spare key", user="a")).degraded
         load = Load(recaller)
-        own_weaviate.start(wait=False)
-        await asyncio.to_thread(own_weaviate.wait_ready)
+        server.start(wait=False)
+        await asyncio.to_thread(server.wait_ready)
         assert await load.until(False, 15) < BACK_S + 3  # it is opened first: schema, then whether it holds anything
         await load.stop()
 
 
-async def test_a_server_that_lost_everything_is_filled_again(tmp_path, own_weaviate) -> None:
-    import shutil
-
-    await asyncio.to_thread(own_weaviate.start)
-    async with running(tmp_path, own_weaviate) as (engine, recaller):
+async def test_a_server_that_lost_everything_is_filled_again(tmp_path, server) -> None:
+    async with running(tmp_path, server) as (engine, recaller):
         await fill(engine)
-        await asyncio.to_thread(own_weaviate.kill)
-        await asyncio.to_thread(shutil.rmtree, own_weaviate.data)
-        await asyncio.to_thread(own_weaviate.start)
+        await asyncio.to_thread(server.kill)
+        await asyncio.to_thread(shutil.rmtree, server.data)
+        await asyncio.to_thread(server.start)
         async with asyncio.timeout(30):
             while len(await indexed(engine)) < 3:
                 await apply_outbox(engine)
