@@ -21,6 +21,7 @@ FIRST: Final = 5
 _TIE: Final = 0.02
 """Fused scores that differ by less are a tie: two indexes may sum in another order."""
 _ANSWER_S: Final = 15.0
+_TRIES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +69,23 @@ class Comparison:
                     whole[question.space_no] = await self._is_whole(before, question)
                 if not whole[question.space_no]:
                     continue  # a lost index that is being filled again is no measure
-                found = await self._first(before, question, vectors=comparable), await self._first(after, question, vectors=True)
-                if not found[0] and not found[1]:
+                share = None
+                for _ in range(_TRIES):
+                    share = await self._share(before, after, question, vectors=comparable)
+                    if share in (None, 1.0):
+                        break  # else something may have been written between the two questions
+                if share is None:
                     continue
                 told += 1
-                share = in_common(*found)
                 same, overlap = same + (share == 1.0), overlap + share
         except (IndexUnavailable, ModelUnavailable, ModelRefused, TimeoutError) as error:
             return Compared(why=f"the index that serves, or the embedder, did not answer ({type(error).__name__})")
         return Compared(told, same, round(overlap / told, 4) if told else 1.0, alike)
+
+    async def _share(self, before: Index, after: Index, question: Asked, *, vectors: bool) -> float | None:
+        """What both have in common; None where neither finds anything."""
+        first, second = await self._first(before, question, vectors=vectors), await self._first(after, question, vectors=True)
+        return in_common(first, second) if first or second else None
 
     async def _is_whole(self, index: Index, asked: Asked) -> bool:
         """Whether an index holds all of the question's space."""

@@ -17,7 +17,7 @@ from temporalio.exceptions import ApplicationError
 from tests.temporal_server import temporal_server
 from tests.workflows.stage import Stage, refused, until
 from workflows import policies
-from workflows.contracts import CloseIdleResult, GatherResult, GroundResult, ReflectResult
+from workflows.contracts import CheckResult, CloseIdleResult, CompareResult, FillResult, GatherResult, GroundResult, ReflectResult
 from workflows.erase_messages import EraseOpenResult, EraseResult
 
 HISTORIES = Path(__file__).parent / "histories"
@@ -149,6 +149,31 @@ async def reflection_without_attributes(stage: Stage) -> Handles:
     return {"reflection-no-attributes": handle}
 
 
+async def reindex_switched(stage: Stage) -> Handles:
+    stage.on("reindex_fill", FillResult(done=40, total=90), FillResult(end=True, done=90, total=90))
+    handle = await stage.reindex(3)
+    await handle.result()
+    return {"reindex-switched": handle}
+
+
+async def reindex_released(stage: Stage) -> Handles:
+    stage.on("reindex_check", CheckResult(spaces=3, memories=90, missing=2), CheckResult(spaces=3, memories=90))
+    handle = await stage.reindex(4)
+    await until(lambda: stage.asked("reindex_park"))
+    await handle.signal("retry")
+    await handle.result()
+    return {"reindex-retry": handle}
+
+
+async def reindex_given_up(stage: Stage) -> Handles:
+    stage.on("reindex_compare", CompareResult(asked=20, same=2, overlap=0.3, alike=True))
+    handle = await stage.reindex(5)
+    await until(lambda: stage.asked("reindex_park"))
+    await handle.signal("drop")
+    await handle.result()
+    return {"reindex-drop": handle}
+
+
 SCENES: tuple[Callable[[Stage], Awaitable[Handles]], ...] = (
     session_closed_by_the_caller,
     session_closed_when_idle,
@@ -165,6 +190,9 @@ SCENES: tuple[Callable[[Stage], Awaitable[Handles]], ...] = (
     reflection_without_attributes,
     erasure,
     erasure_waiting,
+    reindex_switched,
+    reindex_released,
+    reindex_given_up,
 )
 
 
