@@ -43,3 +43,8 @@ def test_every_dependency_tells_why_it_is_there():
     lines = re.findall(r'^  "[A-Za-z][^"]*[<>=][^"]*",.*$', (ROOT / "pyproject.toml").read_text(), flags=re.M)
     assert len(lines) > 15
     assert [line for line in lines if "#" not in line] == []
+
+
+def test_one_file_knows_which_database_it_is():
+    asking = [str(path.relative_to(ROOT)) for path in python_files() if "dialect.name" in path.read_text()]
+    assert asking == ["hindwise/ledger/engine.py"], "a difference between databases belongs into hindwise/ledger/engine.py"
