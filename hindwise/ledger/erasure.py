@@ -274,4 +274,5 @@ def search(conn: Connection, erasure: Erasure) -> dict[str, int]:
         asked["idempotency_keys"] = select(func.count()).where(
             idempotency_keys.c.tenant_id == erasure.tenant_id, idempotency_keys.c.owner == erasure.user_id
         )
-    return {name: int(conn.execute(query).scalar_one()) for name, query in asked.items()}
+    row = conn.execute(select(*(query.scalar_subquery().label(name) for name, query in asked.items()))).one()
+    return {name: int(number) for name, number in row._mapping.items()}

@@ -11,9 +11,14 @@ from activities import STEPS
 from activities.reflect import reflect
 from hindwise.engine import Engine
 from hindwise.errors import NotFound, SpaceErased
-from hindwise.ledger.schema import metadata, reflections
+from hindwise.ledger import intake, sessions
+from hindwise.ledger.schema import metadata
+from hindwise.model.space import user_space
+from hindwise.recall.remember import remember
 from hindwise.reflect.rules import RuleReflector
 from tests.api.front import Front
+from tests.build import TENANT, make_call, make_episode, make_outcome, make_turn
+from tests.engine.recall.helpers import fact
 from workflows.contracts import FinishInput, GroundInput, ReflectInput, ResolveInput, StepInput
 
 WORD, ZH = "zq7kanarienvogel", "金丝雀暗语"
@@ -70,6 +75,29 @@ async def live(front: Front, user: str = USER, *, word: str = WORD, agent: str =
     return [accepted["reflection_id"] for accepted in told]
 
 
+async def live_briefly(engine: Engine, user: str = USER, *, word: str = WORD) -> str:
+    """A finished task, an open session and a memory, without the doors; return the id of the task's reflection, which is done."""
+    now = engine.clock.now()
+    lines = (
+        make_turn(f"Change my {word}. I always prefer {word} seats. 以后都用{ZH}。", seq=1),
+        make_turn("", role="assistant", seq=2, tool_calls=(make_call("update_reservation", seat="12A"),)),
+        make_turn("Error: payment method required", role="tool", seq=3, name="update_reservation", tool_call_id="call-update_reservation"),
+    )
+    episode = make_episode(f"{word}-run", turns=lines, user_id=user, outcome=make_outcome("failure", note="payment method required"))
+
+    def record(conn: Connection) -> str:
+        session = sessions.lock_or_open(conn, engine.secret, TENANT, f"{word}-session", user, "", now)
+        sessions.record_turns(conn, session, lines, now)
+        return intake.accept_run(conn, episode, engine.reflector_id(), recall_ids=(), now=now, keep_first=True).reflection_id
+
+    reflection_id = await engine.ledger.write(record)
+    await reflect_now(engine, reflection_id)
+    await remember(engine, TENANT, fact(f"Likes {word}, {ZH}"), user_space(user), "test", now)
+    while await engine.projection.one_space() is not None:
+        pass
+    return reflection_id
+
+
 STEPS_OF_A_REFLECTION = ("gather", "reflect", "ground", "resolve", "index", "credit", "finish")
 
 
@@ -124,8 +152,3 @@ def files_with(data: Path, planted: list[bytes] | None = None) -> dict[str, list
         if path.is_file() and (spelled := [spelling for spelling in planted or PLANTED if spelling in path.read_bytes()]):
             found[path.name] = spelled
     return found
-
-
-def queued(conn: Connection) -> list[str]:
-    """Ids of reflections that nobody took up yet."""
-    return list(conn.execute(select(reflections.c.id).where(reflections.c.status == "queued")).scalars())

@@ -13,12 +13,16 @@ import pytest
 from sqlalchemy import Connection, func, select
 
 from hindwise.clock import SystemClock
-from hindwise.engine import Engine, open_engine, spec_of
+from hindwise.engine import Engine, aging_rules, spec_of
 from hindwise.errors import HindwiseError, IndexUnavailable
+from hindwise.index.base import Index
+from hindwise.index.embedded import open_embedded
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import Projection, index_space
 from hindwise.index.rebuild import Rebuild
 from hindwise.ledger import generations, intake, outbox, sessions
+from hindwise.ledger.engine import Ledger
+from hindwise.ledger.generations import Generation
 from hindwise.ledger.schema import (
     credits,
     drafts,
@@ -51,11 +55,21 @@ Scene = Callable[[Engine, str, random.Random], Awaitable[None]]
 
 
 @pytest.fixture
-async def engine(ledger_url: str, tmp_path: Path) -> AsyncIterator[Engine]:
-    """An engine on this database, with vectors and the real clock."""
-    settings = Settings(_env_file=None, data=tmp_path / "data", database_url=ledger_url)  # type: ignore[call-arg]
-    async with open_engine(settings, SystemClock(), HashedEmbedder(16)) as opened:
-        yield opened
+async def engine(ledger: Ledger, tmp_path: Path) -> AsyncIterator[Engine]:
+    """An engine on this database, with vectors, the real clock, and as many generations of an index of files as are wanted."""
+    embedder, clock = HashedEmbedder(16), SystemClock()
+    await embedder.start()
+
+    async def opener(generation: Generation) -> Index:
+        return await asyncio.to_thread(open_embedded, tmp_path / f"index-{generation.no}.db", dim=embedder.dim, cache_mb=8)
+
+    await ledger.write(lambda conn: generations.ensure_live(conn, "embedded", spec_of(embedder), clock.now()))
+    index = LiveIndex(opener, lambda: ledger.read(generations.kept), spec_of(embedder))
+    await index.refresh()
+    settings = Settings(_env_file=None, data=tmp_path)  # type: ignore[call-arg]
+    projection = Projection(ledger, index, embedder, clock, "this")
+    yield Engine(settings, ledger, index, embedder, clock, b"secret" * 6, projection, aging_rules(settings), "this")
+    await index.close()
 
 
 def other_process(engine: Engine) -> Projection:
