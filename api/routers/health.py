@@ -10,6 +10,7 @@ from api import auth
 from api.answers import Health, Readiness
 from api.services import Services, Use
 from hindwise.errors import HindwiseError
+from hindwise.index.live import LiveIndex
 
 router = APIRouter(tags=["health"])
 
@@ -22,7 +23,12 @@ async def healthz() -> Health:
     return Health()
 
 
-@router.get("/readyz", operation_id="readyz", responses={503: {"model": Readiness, "description": "The ledger does not answer."}})
+@router.get(
+    "/readyz",
+    operation_id="readyz",
+    response_model_exclude_none=True,
+    responses={503: {"model": Readiness, "description": "The ledger does not answer."}},
+)
 async def readyz(services: Use, response: Response) -> Readiness:
     """Tell ledger, index and Temporal apart. Only a ledger that does not answer is a 503: without the others, calls are still accepted."""
     parts = await _parts(services)
@@ -35,7 +41,13 @@ async def readyz(services: Use, response: Response) -> Readiness:
         ledger="ok" if ledger else "unavailable",
         index="ok" if index else "unavailable",
         temporal="ok" if temporal else "unavailable",
+        note=_note(services),
     )
+
+
+def _note(services: Services) -> str | None:
+    index = services.engine.index
+    return (index.note or None) if isinstance(index, LiveIndex) else None
 
 
 async def _parts(services: Services) -> dict[str, bool]:

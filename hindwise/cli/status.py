@@ -38,7 +38,7 @@ def status(data: options.Data = None, as_json: options.AsJson = False) -> None:
 
 def _state(details: dict[str, object]) -> str:
     """ready, or what is missing."""
-    missing = [f"{name} {value}" for name, value in details.items() if name != "status" and value != "ok"]
+    missing = [f"{name} {value}" for name, value in details.items() if name not in ("status", "note") and value != "ok"]
     return f"{details.get('status')}: {', '.join(missing)}" if missing else str(details.get("status"))
 
 
@@ -48,6 +48,7 @@ def _show(told: object, temporal_page: str, url: str, details: dict[str, object]
         {
             "API": f"{url} ({state})" if url else state,
             "Temporal": temporal_page,
+            "index": details.get("note", ""),
             "pid": getattr(told, "pid", ""),
         }
     )

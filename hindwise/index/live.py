@@ -33,6 +33,8 @@ class Target:
     index: Index
     vectors: bool
     whole: bool
+    here: InProcessIndex | None = None
+    """The index again where it lies in memory; asked of it once, since that takes as long as a small question."""
 
 
 class LiveIndex:
@@ -70,6 +72,17 @@ class LiveIndex:
         generation = self.generation
         return self._was_whole and generation is not None and generation.spec != self._spec
 
+    @property
+    def note(self) -> str:
+        """What people should know of it, in one sentence; "" where all is as usual."""
+        built = next((one for one in self._rows if one.state == State.BUILDING), None)
+        building = f"generation {built.no} ({built.kind}) is being built" if built else ""
+        if self.outdated:
+            return "this process has another embedder or tokeniser than the index: restart it with the settings of the others"
+        if self.words_only:
+            return f"recall goes by words alone, since the index was made with another embedder; {building or 'a worker builds a new one'}"
+        return building
+
     def may_write(self, rows: Sequence[Generation]) -> bool:
         """Whether this process can bring all of these up to date. Whose embedder is another one leaves that to those who can."""
         built = [generation for generation in rows if generation.state == State.BUILDING]
@@ -97,7 +110,8 @@ class LiveIndex:
         self._retire({generation.no for generation in written(found)})
 
     def _target(self, generation: Generation, index: Index) -> Target:
-        return Target(generation, index, _same_vectors(generation, self._spec), generation.spec == self._spec)
+        here = index if isinstance(index, InProcessIndex) else None
+        return Target(generation, index, _same_vectors(generation, self._spec), generation.spec == self._spec, here)
 
     async def _open(self, generation: Generation) -> Index:
         async with self._opening:
@@ -198,9 +212,9 @@ class LiveIndex:
     ) -> list[Candidate]:
         """As `InProcessIndex.candidates_here`; raises IndexUnavailable also where the live index lies elsewhere."""
         live = self._asked()
-        if not isinstance(live.index, InProcessIndex):
+        if live.here is None:
             raise IndexUnavailable("the index lies in another process")
-        return live.index.candidates_here(space, tokens, vector if live.vectors else None, filters, k=k)
+        return live.here.candidates_here(space, tokens, vector if live.vectors else None, filters, k=k)
 
     async def delete(self, space: str, memory_ids: Sequence[str]) -> None:
         """Remove the ids from every generation that is kept. Raises IndexUnavailable where one does not answer, after the others."""

@@ -72,7 +72,9 @@ async def test_with_another_embedder_words_serve_and_say_so_until_the_new_index_
         for _ in range(2):
             assert "The blue bicycle stands in the cellar" in conclusions(await ask(recaller, "where is the blue bicycle", user="ann"))
             await apply_outbox(engine)
+        assert "by words alone" in live(engine).note
         asked = await _move(engine)
+        assert live(engine).note == ""
         assert (asked.model, live(engine).generation.no) == ("mirrored-64", asked.no)
         answer = await ask(recaller, text, user="ann")
         assert (answer.degraded, list(conclusions(answer))[:1]) == (False, [expected])
