@@ -19,7 +19,7 @@ from hindwise.index.base import Index
 from hindwise.index.factory import check_index_settings, open_index
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import Projection
-from hindwise.ledger import generations
+from hindwise.ledger import generations, installation
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Generation, Spec, State
 from hindwise.ledger.intake import ReflectorId
@@ -125,7 +125,8 @@ def _whole_secret(path: Path) -> bytes:
 async def open_engine(settings: Settings, clock: Clock | None = None, embedder: Embedder | None = None) -> AsyncIterator[Engine]:
     """Open everything, migrations included, and close it at the end.
 
-    Raises InvalidInput (data directory, database, settings of the index), ModelRefused or ModelUnavailable (embedder), LedgerUnavailable.
+    Raises InvalidInput (data directory, database, secret, settings of the index), ModelRefused or ModelUnavailable (embedder),
+    LedgerUnavailable.
     """
     check_index_settings(settings)
     await asyncio.to_thread(prepare_data_directory, settings.data)
@@ -137,6 +138,7 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
     watching: asyncio.Task[None] | None = None
     try:
         await migrate(ledger)
+        await agree_on_secret(ledger, secret)
         await embedder.start()
         index = await _open_index(settings, ledger, spec_of(embedder), secret, clock)
         watching = asyncio.get_running_loop().create_task(index.watch(), name="index-watch")
@@ -160,6 +162,19 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
             await index.close()
         await embedder.close()
         await ledger.close()
+
+
+async def agree_on_secret(ledger: Ledger, secret: bytes) -> None:
+    """Processes on several machines with different secrets would give each session two workflows, and each space two tenants.
+
+    Raises InvalidInput. On SQLite there is one machine, and a lost secret may be replaced.
+    """
+    if not ledger.is_sqlite and not await ledger.write(lambda conn: installation.agrees(conn, secret)):
+        raise InvalidInput(
+            "this ledger belongs to an installation with another HINDWISE_SECRET_KEY: give every API and worker the same one "
+            "(without the setting each data directory makes its own, in secret.key). Where it is lost for good: stop everything, "
+            "delete the row `secret` of the table installation, and run hindwise reindex"
+        )
 
 
 def spec_of(embedder: Embedder) -> Spec:

@@ -376,6 +376,14 @@ erasures = Table(
     Index("ix_erasures_status", "status", "requested_at"),
 )
 
+installation = Table(
+    "installation",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("value", String(200), nullable=False),
+)
+"""What all processes must agree on."""
+
 leases = Table(
     "leases",
     metadata,

@@ -147,6 +147,12 @@ def upgrade() -> None:
         batch_op.create_index("ix_erasures_user", ["tenant_id", "user_hash"], unique=False)
 
     op.create_table(
+        "installation",
+        sa.Column("name", sa.String(length=64), nullable=False),
+        sa.Column("value", sa.String(length=200), nullable=False),
+        sa.PrimaryKeyConstraint("name"),
+    )
+    op.create_table(
         "leases",
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("held_by", sa.String(length=64), nullable=False),
