@@ -44,7 +44,7 @@ _INDEXED = (
 
 def ensure(conn: Connection, tenant_id: str, names: Sequence[str]) -> None:
     """Make sure that the rows exist."""
-    insert_new(conn, spaces, [{"tenant_id": tenant_id, "name": name, "epoch": 0, "ledger_no": 0, "index_no": 0} for name in names])
+    insert_new(conn, spaces, [{"tenant_id": tenant_id, "name": name, "epoch": 0, "ledger_no": 0, "index_no": 0} for name in sorted(names)])
 
 
 def find(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
