@@ -172,6 +172,20 @@ def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
     """Return every personal span of `text`, in order, without overlaps (the first rule that matches wins)."""
     if not text:
         return []
+    told = frozenset(names)
+    return list(_find_in_line(text, told)) if len(text) <= _LINE_CHARS else _find(text, told)
+
+
+_LINE_CHARS = 500
+
+
+@lru_cache(maxsize=512)
+def _find_in_line(text: str, names: frozenset[str]) -> tuple[Span, ...]:
+    """Remembered: readers and validators of an episode look at the same sentences and lines."""
+    return tuple(_find(text, names))
+
+
+def _find(text: str, names: frozenset[str]) -> list[Span]:
     spans: list[Span] = []
     # To all rules but two belongs a digit, and few texts have one.
     for kind, pattern in _PATTERNS if _DIGIT.search(text) else _WITHOUT_DIGIT:
@@ -182,7 +196,7 @@ def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
             if _counts(kind, match[group]):
                 spans.append(Span(kind, match.start(group), match.end(group), match[group]))
     if names:
-        spans += _find_names(text, frozenset(names))
+        spans += _find_names(text, names)
     kept: list[Span] = []
     for span in sorted(spans, key=lambda s: (s.start, -(s.end - s.start))):
         if not kept or span.start >= kept[-1].end:

@@ -5,6 +5,7 @@ nothing is returned: a broken condition is worse than none.
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 MAX_CHARS = 45
@@ -125,6 +126,7 @@ _FILLING = re.compile(
 _OWNER = re.compile(r"(?i)\b(?:my|our|your|his|her|their)\b")
 
 
+@lru_cache(maxsize=512)  # several readers of an episode ask for the same sentences
 def request_of(sentence: str) -> Request | None:
     """Return what a sentence asks for, or None. `sentence` has its personal spans replaced by `…`."""
     text = _LITERAL.sub(_general, sentence.replace("’", "'").strip())
