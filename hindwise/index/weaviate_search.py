@@ -8,6 +8,7 @@ still awaited. Beside these goes one more question: what was written since we la
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from time import monotonic
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -24,6 +25,7 @@ _SLACK = 14
 _LEAST = 40
 """k and some more are asked for, at least so many: the server's figures and ours may differ at the edge, and of equal ones the lower ids
 stay."""
+_LEAN_SLACK = 4
 _PAGE = 1_000
 _CHANGES = 200
 """More than this since the last question, and all is counted anew."""
@@ -142,7 +144,7 @@ class Searcher:
         found = await here.query.bm25(
             query=" ".join(terms),
             query_properties=["lex"],
-            limit=_limit(asked.k),
+            limit=_limit(asked),
             filters=_of_kinds(asked),
             return_metadata=_SCORE,
             return_properties=_NONE,
@@ -156,7 +158,7 @@ class Searcher:
     async def _by_meaning(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[_Hit]:
         if asked.vector is None:
             return []
-        return await self._near(here, asked.vector, _of_kinds(asked) or _MEMORIES, _limit(asked.k))
+        return await self._near(here, asked.vector, _of_kinds(asked) or _MEMORIES, _limit(asked))
 
     async def _near(self, here: CollectionAsync[Any, Any], vector: Vector, filters: Any, limit: int) -> list[_Hit]:
         found = await here.query.near_vector(
@@ -238,29 +240,32 @@ async def _unknown(here: CollectionAsync[Any, Any], words: SpaceWords, pools: _P
 def _scored(pools: _Pools, words: SpaceWords, asked: Asked, scores: Mapping[int, float]) -> list[Candidate]:
     """The union of the k best of each pool, ordered by id. scores: BM25 by key where it is not ours."""
     weights, documents = Weights(words, asked.tokens), words.documents
-    lexical = {hit.key: scores.get(hit.key) or weights.bm25(documents[hit.key].tokens) for hit in pools.by_words if hit.key in documents}
-    meaning = {hit.key: hit.score for hit in pools.by_meaning if hit.key in documents}
-    chosen = _best({key: score for key, score in lexical.items() if score > 0}, words, asked.k)
-    near = _best(meaning, words, asked.k)
+    held = {key: weights.held(documents[key].tokens) for key in pools.found() if key in documents}
+    ours = {hit.key: weights.bm25(documents[hit.key].tokens, held[hit.key]) for hit in pools.by_words if hit.key in held}
+    lexical = {key: scores.get(key, score) for key, score in ours.items() if score > 0}
+    meaning = {hit.key: hit.score for hit in pools.by_meaning if hit.key in held}
+    chosen = _best(lexical, words, asked.k)
     found = [
         Candidate(
             documents[key].memory_id,
             lexical[key] if key in chosen else 0.0,
             meaning[key] if key in meaning else pools.cosines.get(key),
-            weights.coverage(documents[key].tokens),
+            weights.coverage(held[key]),
         )
-        for key in chosen | near
+        for key in chosen | _best(meaning, words, asked.k)
     ]
-    return sorted(found, key=lambda candidate: candidate.memory_id)
+    return sorted(found, key=attrgetter("memory_id"))
 
 
 def _best(scores: Mapping[int, float], words: SpaceWords, k: int) -> set[int]:
+    if len(scores) <= k:
+        return set(scores)
     documents = words.documents
     return set(sorted(scores, key=lambda key: (-scores[key], documents[key].memory_id))[:k])
 
 
-def _limit(k: int) -> int:
-    return max(_LEAST, k + _SLACK)
+def _limit(asked: Asked) -> int:
+    return asked.k + _LEAN_SLACK if asked.lean else max(_LEAST, asked.k + _SLACK)
 
 
 def _cosine(distance: float | None) -> float:

@@ -6,7 +6,7 @@ words are known here, the server sends ids alone, which is what costs least. Pur
 """
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from sys import intern
 from typing import NamedTuple
@@ -113,22 +113,26 @@ class Weights:
         rare = known if words.docs < SMALL_SPACE else [term for term in known if words.df[term] <= common]
         self.searched: tuple[str, ...] = tuple(rare or known)
         """Those that are known; the common ones only where nothing else is known."""
+        self._terms, self._searched_for = frozenset(distinct), frozenset(self.searched)
         self._mean = words.tokens / words.docs if words.docs and words.tokens else 1.0
 
-    def bm25(self, tokens: Sequence[str]) -> float:
+    def held(self, tokens: Sequence[str]) -> Set[str]:
+        """Which of the question's terms a document with these tokens holds: mostly one or two."""
+        return self._terms.intersection(tokens)
+
+    def bm25(self, tokens: Sequence[str], held: Set[str]) -> float:
         """The score of a document with these tokens, rounded so that equal ones are equal."""
         norm = K1 * (1 - B + B * len(tokens) / self._mean)
         score = 0.0
-        for term in self.searched:
-            if tf := tokens.count(term):
-                score += self.idf[term] * tf * (K1 + 1) / (tf + norm)
+        for term in self._searched_for.intersection(held):
+            tf = tokens.count(term)
+            score += self.idf[term] * tf * (K1 + 1) / (tf + norm)
         return round(score, 6)
 
-    def coverage(self, tokens: Sequence[str]) -> float:
-        """The share of the question's weight that a document with these tokens holds, 0..1."""
-        if not self._total:
+    def coverage(self, held: Set[str]) -> float:
+        """The share of the question's weight that these terms have, 0..1."""
+        if not held or not self._total:
             return 0.0
-        held = self.idf.keys() & set(tokens)
         return round(sum([self.idf[term] for term in held]) / self._total, 6)
 
 

@@ -60,7 +60,7 @@ def test_a_common_word_is_searched_for_only_where_nothing_else_is_known() -> Non
     assert Weights(words, ["key", "kite", "unknown"]).searched == ("kite",)
     assert Weights(words, ["钥匙", "unknown"]).searched == ("钥匙",)
     assert Weights(words, ["unknown"]).searched == ()
-    assert Weights(words, []).coverage(("key",)) == 0.0
+    assert Weights(words, []).coverage(frozenset()) == 0.0
 
 
 def test_the_cache_forgets_what_was_asked_for_longest_ago() -> None:
