@@ -4,6 +4,7 @@ Everything lives in a directory of its own and ends with us, also when we are ki
 """
 
 import asyncio
+import compileall
 import contextlib
 import os
 import sys
@@ -61,6 +62,9 @@ class Stand:
 async def stand() -> AsyncIterator[Stand]:
     """Start everything in a fresh directory, and end it and remove the directory. Raises NotStarted."""
     RESULTS.mkdir(exist_ok=True)
+    # The sandbox imports a workflow's module anew for each workflow: without a compiled file, ours or the floor's, that costs 5 ms.
+    for package in ("bench", "workflows"):
+        await asyncio.to_thread(compileall.compile_dir, ROOT / package, quiet=1)
     with tempfile.TemporaryDirectory(prefix="run-", dir=RESULTS, ignore_cleanup_errors=True) as folder:
         data = Path(folder)
         ready = data / "ready.json"
