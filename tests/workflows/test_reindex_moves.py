@@ -17,11 +17,12 @@ from hindwise.index.dispatcher import dispatch_forever
 from hindwise.index.projection import index_space
 from hindwise.ledger import generations, outbox
 from hindwise.ledger.generations import State
+from hindwise.recall import recall as recall_module
 from hindwise.recall.recall import Recaller
 from hindwise.testing import HashedEmbedder
 from tests.build import TENANT
 from tests.engine.recall.helpers import ask, conclusions, fact, ids, keep
-from tests.engine.reindex.helpers import drafts, furnish_at_once, live, questions
+from tests.engine.reindex.helpers import drafts, furnish_at_once, live, queries, sentences
 from tests.processes import Process
 from tests.processes import environment as process_environment
 from tests.workflows.rig import Rig, settings_for
@@ -30,26 +31,34 @@ from tests.workflows.stage import until
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ASKED = 200
-TIE = 0.005
+TIE = 0.02
+"""Of two finds in the final score, where the rank counts for half."""
 SPACES = ("user:ann", "agent:desk")
 
 
-async def _answers(recaller: Recaller, asked: Sequence[str]) -> list[dict[str, float]]:
-    """The first five memories of each question, in order, with their scores."""
+Told = list[tuple[str, float]]
+
+
+async def _answers(recaller: Recaller, asked: Sequence[str]) -> list[Told]:
+    """What each question is told, best first: memory and score."""
     found = []
     for text in asked:
-        answer = await ask(recaller, text, user="ann", agent="desk", limit=5)
+        answer = await ask(recaller, text, user="ann", agent="desk", limit=8)
         assert not answer.degraded, answer
-        found.append({item.memory_id: item.score for item in answer.items})
+        found.append([(item.memory_id, round(item.score, 6)) for item in answer.items])
     return found
 
 
-def _differing(before: Sequence[dict[str, float]], after: Sequence[dict[str, float]]) -> list[tuple[dict[str, float], dict[str, float]]]:
-    """Answers with other memories, or in another order than that of a tie: one index keeps vectors in half precision."""
+def _first_five(told: Told) -> list[str]:
+    return [memory_id for memory_id, _ in told[:5]]
 
-    def same(first: dict[str, float], second: dict[str, float]) -> bool:
-        pairs = zip(first, second, strict=True)
-        return first.keys() == second.keys() and all(abs(first[one] - first[other]) < TIE for one, other in pairs)
+
+def _differing(before: Sequence[Told], after: Sequence[Told]) -> list[tuple[Told, Told]]:
+    """Answers with another memory among the first five than one that ties with the fifth: one index keeps vectors in half precision."""
+
+    def same(first: Told, second: Told) -> bool:
+        edge = first[:5][-1][1] - TIE if first else 0.0
+        return len(first[:5]) == len(second[:5]) and set(_first_five(second)) <= {one for one, score in first if score >= edge}
 
     return [(first, second) for first, second in zip(before, after, strict=True) if not same(first, second)]
 
@@ -82,7 +91,7 @@ async def _load(engine: Engine, recaller: Recaller) -> AsyncIterator[dict[str, i
             told["asked"] += 1
             told["degraded"] += answer.degraded
             told["lost"] += text not in conclusions(answer)
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.15)
 
     writing = [asyncio.create_task(write(user)) for user in range(2)]
     try:
@@ -93,18 +102,19 @@ async def _load(engine: Engine, recaller: Recaller) -> AsyncIterator[dict[str, i
 
 
 async def test_embedded_to_weaviate_and_back_under_load_the_same_200_questions_give_the_same_first_five(
-    environment: WorkflowEnvironment, weaviate_server, tmp_path: Path
+    environment: WorkflowEnvironment, weaviate_server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And nothing written meanwhile is missed, in any of the three."""
+    monkeypatch.setattr(recall_module, "_INDEX_LIMIT_S", 20.0)
     more = weaviate_server.env() | {"index_timeout_s": 20.0, "reindex_share": 0.5}  # a loaded test machine is no failure
     settings = settings_for(tmp_path, environment.client, **more)
-    asked = questions(ASKED)
+    asked = queries(ASKED, seed=7)
     async with open_engine(settings, SystemClock(), HashedEmbedder()) as engine:
         for at, space in enumerate(SPACES):
-            await furnish_at_once(engine, space, drafts(150, seed=1000 * at))
+            await furnish_at_once(engine, space, sentences(150, seed=at))
         recaller, stop = Recaller(engine), asyncio.Event()
         before = await _answers(recaller, asked)
-        assert sum(len(found) == 5 for found in before) > ASKED // 2
+        assert sum(len(found) >= 5 for found in before) > ASKED // 2
         house = Rig(engine, environment.client)
         tasks = [
             asyncio.create_task(dispatch_forever(engine.projection, engine.ledger, stop, clock=engine.clock)),
@@ -117,18 +127,26 @@ async def test_embedded_to_weaviate_and_back_under_load_the_same_200_questions_g
                     generation = live(engine).generation
                     assert generation is not None
                     assert (generation.no, generation.kind) == (number, kind)
-                    assert _differing(before, await _answers(recaller, asked)) == []
+                    after = await _answers(recaller, asked)
+                    alike = [set(_first_five(first)) == set(_first_five(second)) for first, second in zip(before, after, strict=True)]
+                    print(f"{kind}: {sum(alike)} of {ASKED} questions have the very same first five")
+                    differing = _differing(before, after)
+                    assert not differing, f"{len(differing)} of {ASKED} on {kind}, such as {differing[0]}"
+                    assert sum(alike) >= 0.95 * ASKED
         finally:
             stop.set()
             tasks[1].cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await recaller.close()
+        assert [_first_five(one) for one in after] == [_first_five(one) for one in before], "back home not even a tie differs"
         assert told["lost"] == 0
         assert told["written"] > 10
-        print(told)
-        for report in [await engine.ledger.read(lambda conn, no=no: generations.build_of(conn, no).report) for no in (2, 3)]:
-            print(report)
-            assert report["compared"]["same"] == report["compared"]["asked"] > 0
+        assert told["degraded"] == 0
+        reports = [await engine.ledger.read(lambda conn, no=no: generations.build_of(conn, no).report) for no in (2, 3)]
+        print(told, reports)
+        for report in reports:
+            assert report["checked"]["missing"] == 0
+            assert report["compared"]["asked"] >= report["compared"]["same"] > 0
 
 
 async def _clean(engine: Engine) -> bool:
