@@ -10,7 +10,38 @@ from typing import Final
 from pydantic import Field
 
 from workflows.erase_messages import EraseOpenInput, EraseOpenResult, EraseParkInput, EraseResult, EraseStep
-from workflows.message import Message as Message  # noqa: PLC0414  everybody knows it by this name
+from workflows.message import Message
+from workflows.reindex_messages import (
+    CheckInput,
+    CheckResult,
+    CompareResult,
+    FillInput,
+    FillResult,
+    GenerationInput,
+    ReindexBegun,
+    ReindexInput,
+    ReindexParkInput,
+    ReindexReport,
+    SwitchInput,
+    SwitchResult,
+)
+
+__all__ = [
+    "CheckInput",
+    "CheckResult",
+    "CompareResult",
+    "FillInput",
+    "FillResult",
+    "GenerationInput",
+    "Message",
+    "ReindexBegun",
+    "ReindexInput",
+    "ReindexParkInput",
+    "ReindexReport",
+    "SwitchInput",
+    "SwitchResult",
+]
+"""What is defined elsewhere and known by this module's name, beside all that is defined here."""
 
 # ---- Session -------------------------------------------------------------------------------------------------------------
 
@@ -259,110 +290,6 @@ class UpkeepReport(Message):
     changed: dict[str, int] = Field(default_factory=dict)
     failed: tuple[str, ...] = ()
     """Activities that gave up; their work waits for the next pass."""
-
-
-# ---- Reindex -------------------------------------------------------------------------------------------------------------
-
-
-class ReindexInput(Message):
-    """Starts the build of one generation of the index. `drain_s`: how long the one before still gets every change after the switch."""
-
-    generation: int
-    queue_prefix: str = "hindwise"
-    search_attributes: bool = True
-    drain_s: float = 30.0
-
-
-class GenerationInput(Message):
-    """Activities that need only the generation: reindex_begin, reindex_compare, reindex_settle, reindex_drop."""
-
-    generation: int
-
-
-class ReindexBegun(Message):
-    """`gone`: given up; `serves`: switched already. `total`: memories to write."""
-
-    gone: bool = False
-    serves: bool = False
-    total: int = 0
-
-
-class FillInput(Message):
-    """Activity `reindex_fill`: write on from where the ledger says it came. `again`: from the beginning."""
-
-    generation: int
-    again: bool = False
-
-
-class FillResult(Message):
-    """`end`: everything is written; `gone`: given up. `done` of `total` memories so far."""
-
-    gone: bool = False
-    end: bool = False
-    done: int = 0
-    total: int = 0
-
-
-class CheckInput(Message):
-    """Activity `reindex_check`: hold spaces above `cursor` against the ledger, id by id."""
-
-    generation: int
-    cursor: int = 0
-
-
-class CheckResult(Message):
-    """`missing`: memories that the new index lacks; `removed`: what it held too much, taken out."""
-
-    spaces: int = 0
-    memories: int = 0
-    missing: int = 0
-    removed: int = 0
-    cursor: int = 0
-    end: bool = True
-
-
-class CompareResult(Message):
-    """Questions asked of both. `same`: with the same first five; `alike`: made alike, so they should all be; `told`: could be asked."""
-
-    asked: int = 0
-    same: int = 0
-    overlap: float = 0.0
-    alike: bool = False
-    told: bool = True
-
-
-class SwitchInput(Message):
-    """Activity `reindex_switch`: let it serve. The counts are kept beside it."""
-
-    generation: int
-    checked: CheckResult = CheckResult()
-    compared: CompareResult = CompareResult()
-
-
-class SwitchResult(Message):
-    """`gone`: it was given up, nothing was switched."""
-
-    gone: bool = False
-
-
-class ReindexParkInput(Message):
-    """Activity `reindex_park`: the ledger shows that a person is needed."""
-
-    generation: int
-    cause: str
-    detail: str = ""
-
-
-class ReindexReport(Message):
-    """What a build returns. status: switched or abandoned."""
-
-    status: str
-    generation: int
-    memories: int = 0
-    removed: int = 0
-    asked: int = 0
-    same: int = 0
-    overlap: float = 0.0
 
 
 # ---- Names ---------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,14 @@ from workflows.session import Session
 from workflows.upkeep import Upkeep
 
 WORKFLOWS = (Erase, Session, Reflection, Upkeep, Reindex)
-PASSED_THROUGH = ("workflows.contracts", "workflows.erase_messages", "workflows.message", "workflows.ids", "workflows.policies")
+PASSED_THROUGH = (
+    "workflows.contracts",
+    "workflows.erase_messages",
+    "workflows.reindex_messages",
+    "workflows.message",
+    "workflows.ids",
+    "workflows.policies",
+)
 """By name, never `workflows` itself: passing a workflow's own module through would switch off the guards in it."""
 
 
