@@ -46,7 +46,8 @@ CLOSING: dict[Half, dict[str, tuple[str, ...]]] = {
 _ANSWER = {"en": ("You're welcome!", "Any time.", "Glad to help."), "zh": ("不客气！", "随时找我。", "很高兴能帮上忙。")}
 
 
-def _material(lang: str) -> list[dict[str, Any]]:
+def material(lang: str) -> list[dict[str, Any]]:
+    """The invented runs in one language."""
     runs: list[dict[str, Any]] = []
     pause = 0
     for line in (_HERE / "segments_material.txt").read_text(encoding="utf-8").splitlines():
@@ -73,16 +74,16 @@ def _call(name: str, arguments: object) -> dict[str, Any]:
     return {"role": "assistant", "call": {"name": name, "arguments": arguments}}
 
 
-def _parallel(lang: str) -> list[dict[str, Any]]:
+def parallel_runs(lang: str) -> list[dict[str, Any]]:
+    """The runs of `parallel_runs.jsonl` in one language."""
     rows = [json.loads(line) for line in (_HERE / "parallel_runs.jsonl").read_text(encoding="utf-8").splitlines()]
     return [{"name": f"parallel/{row['pair']}", "turns": row["turns"]} for row in rows if row["lang"] == lang]
 
 
-def _airline() -> Iterator[dict[str, Any]]:
+def airline_runs() -> Iterator[dict[str, Any]]:
+    """The real runs, long texts cut, without the simulator's end mark."""
     for line in _AIRLINE.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        if row["run_id"].removeprefix("airline-") not in _SINGLE_GOAL:
-            continue
         turns: list[dict[str, Any]] = []
         for message in row["messages"]:
             said = re.sub(r"\s*###\w+###\s*", "", message.get("content") or "")
@@ -98,7 +99,11 @@ def _airline() -> Iterator[dict[str, Any]]:
 
 def _pools(lang: str, half: Half) -> list[list[dict[str, Any]]]:
     """By origin, so that each is drawn alike often. A run is in one half only: what is measured was not seen."""
-    pools = [_material(lang), _parallel(lang), *([list(_airline())] if lang == "en" else [])]
+    pools = [
+        material(lang),
+        parallel_runs(lang),
+        *([[run for run in airline_runs() if run["name"].removeprefix("airline/airline-") in _SINGLE_GOAL]] if lang == "en" else []),
+    ]
     return [[run for run in pool if half_of(run["name"].partition("/")[2]) == half] for pool in pools]
 
 

@@ -30,6 +30,14 @@ COMPLAINT = re.compile(
     r"|还是(?:不行|不对|不能|没有|报错|错|失败|老样子)|不对|错了|不是我要的|不是我想要|没用|不好使|你(?:没|忘|漏|搞错|理解错)|太差"
     r"|失望|不满意|算了|投诉|白费|又(?:崩|错|失败)了"
 )
+TROUBLE = re.compile(
+    r"(?i)\b(?:doesn'?t|does not|isn'?t|won'?t|still not) (?:work|start|load|open|respond|sync|print|send|show)\w{0,5}\b"
+    r"|\bkeeps? (?:failing|crashing|asking)\b|\b(?:i (?:get|got|see|keep getting)|there(?:'s| is)) (?:an? |the )?(?:\w+ ){0,2}"
+    r"(?:error|warning|exception)\b|\bwhy (?:is|does|do|are) .{1,40}\bstill\b"
+    r"|有误|报错|不生效|没(?:有)?(?:生效|反应|同步|更新)|打不开|连不上|用不了|为什么还|怎么还|又(?:断|崩|失败|报错)|一直(?:报|提示|失败)"
+    r"|出(?:问题|错)了?"
+)
+"""What somebody says is not working."""
 HAND_OVER = re.compile(
     r"(?i)transfer(?:red|ring)?\b.{0,40}\b(?:human|agent|representative|specialist|support|colleague)|escalat(?:e|ed|ing)\b"
     r"|\bhand(?:ed|ing)?(?: (?:you|this|it))?[ -]?over\b|\bpass(?:ed|ing)? (?:you|this|it) (?:on|over) to\b"
@@ -50,7 +58,7 @@ REFUSED = re.compile(
     r"|\b(?:i|we) (?:currently |also )?(?:can'?t|cannot|could not|couldn'?t|don'?t have the (?:ability|option)|won'?t be able)\b"
     r"|\b(?:it|this|that|they|reservation|order|request)\b.{0,40}\b(?:cannot|can'?t|can not) be\b|\b(?:is|are) not (?:possible"
     r"|eligible|permitted|allowed)\b"
-    r"|(?:无法|没法|没办法|不能|不可以|不支持|没有权限|办不了|做不到|不符合)"
+    r"|(?:无法|没法|没办法|不能|不可以|不支持|没有权限|[\u4e00-\u9fff]不了(?![解])|做不到|不符合)"
 )
 """The agent says that it will not or cannot do what was asked."""
 WITHDRAWN = re.compile(
@@ -61,7 +69,7 @@ WITHDRAWN = re.compile(
 FORGOTTEN = re.compile(
     r"(?i)\byou (?:forgot|failed|neglected|omitted) to (?P<en>[^.!?,;]{4,80})|\byou (?:didn'?t|did not|haven'?t"
     r"|never) (?P<en2>[^.!?,;]{4,80})"
-    r"|你?(?:忘了|忘记|漏了|还没有?|没有?(?:给我|帮我|把))(?P<zh>[^，。！？!?；]{2,30})"
+    r"|你?(?:忘了|忘记|漏了|还没有?|没有?(?=给我|帮我|把))(?P<zh>[^，。！？!?；]{2,30})"
 )
 """A complaint that names what was not done."""
 FINISHED = re.compile(
@@ -98,11 +106,14 @@ STANDING = re.compile(
     r"|^\W*(?:and |also |so |but )?(?:please )?(?:always|never)\b(?! mind)|[,;:] ?(?:so )?(?:please )?(?:always|never) (?!mind\b)\w+"
     r"|\bplease (?:always|never|remember|stop)\b"
     r"|\byou (?:should|must|can) (?:always|never)\b|\b(?:don'?t|do not) ever\b|\bi (?:want|need) you to (?:always|never)\b"
-    r"|^\W*remember\b(?! when)"
+    r"|^\W*remember\b(?! when)|\b(?:keep in mind|remember|bear in mind)(?: that)? (?:i|my|we|our)\b"
+    r"|(?:记得|记着|别忘了)我(?!说|讲"
+    r"|问|上次|们?之前)"
     r"|^\W*(?:please )?stop \w+ing\b|\b(?:don'?t|do not) (?:\w+ ){1,8}(?:again|any ?more)\b|\bour api (?:also )?needs\b|^\W*for every\b"
     r"|\bin all (?:further|future)\b|(?<![完了之过])以后|今后|从今(?:天|往后|以后)起?|一律|每次都?|总是|永远|别再|不要再|再也不要"
     r"|请?记住|务必|必须|下次(?!再)也?|往后|一定要?(?:先)?"
-    r"|默认(?:用|都|情况)|都?(?:就|要)?按这个(?:来|办)|就这么办|从现在(?:起|开始)|从此|千万(?:别|不要)|绝对?(?:不能|不要|不可以)"
+    r"|默认(?:用|都|情况)|都?(?:就|要)?按这个(?:来|办)|就这么办|从现在(?:起|开始)|从此|以.{1,12}为准|千万(?:别|不要)|绝对?(?:不能"
+    r"|不要|不可以)"
     r"|(?:不要|别)(?:再)?给我.{0,8}(?:任何|什么)"
 )
 _FOR_ALL = re.compile(
@@ -125,7 +136,8 @@ UNFINISHED = re.compile(
     r"|\b(?:is|are) (?:still )?(?:missing|outstanding|open|pending)\b|\blet'?s do (?:it|that|this|the \w+) (?:tomorrow|later|next"
     r"|another)\b"
     r"|\bleft to do\b|\bfollow up (?:on|with)\b"
-    r"|还没(?:有)?(?!.{0,4}呢吗)|还(?:需要|要|差|剩)|提醒我|待办|下次再|回头再|明天(?:再|继续)|剩下的|没(?:做|写|弄)完(?!就)|未完成"
+    r"|还没(?:有)?(?!.{0,4}呢吗)|还(?:需要|要)(?:再|继续|补|等|完成)|还(?:差|剩)|提醒我|待办|下次再|回头再|明天(?:再|继续)|剩下的"
+    r"|没(?:做|写|弄)完(?!就)|未完成"
     r"|改天再"
 )
 HYPOTHETICAL = re.compile(

@@ -1,8 +1,11 @@
 """What is worth looking back at, and what is worth keeping. Free of any model call (DESIGN section 6)."""
 
+import re
+
 from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft, Kind
 from hindwise.reflect import cues
+from hindwise.reflect.rules.worth import why_not_kept
 from hindwise.reflect.transcript import language_of_episode, steps_of, user_turns, without_briefs
 from hindwise.text.language import say
 
@@ -15,7 +18,7 @@ _EXPLICIT = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.TODO, Kind.FACT})
 def worth_reflecting(episode: Episode) -> str | None:
     """Return None when there may be something to learn, else why not, in the transcript's language.
 
-    Nothing to learn: no turns, or only fillers and our own briefs, without calls and without a known outcome.
+    Nothing to learn: no turns, or only fillers, one-off questions and our own briefs, without calls and without a known outcome.
     """
     language = language_of_episode(episode)
     said = [words for turn in episode.turns if (words := without_briefs(turn.content))]
@@ -26,7 +29,30 @@ def worth_reflecting(episode: Episode) -> str | None:
         return None
     if all(cues.is_filler(words) for _, words in user_turns(episode)) and not episode.goal:
         return say(language, "only greetings and fillers: there is nothing to learn", "只有寒暄和语气词，没有可总结的内容")
+    if not episode.goal and _only_questions(episode):
+        return say(language, "only one-off questions: nothing outlives them", "只有一次性的问题，没有需要留下的内容")
     return None
+
+
+_ASKS = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$")
+MAX_QUESTION_CHARS = 200
+
+
+def _only_questions(episode: Episode) -> bool:
+    """Questions and fillers of the user, and answers that report nothing: no statement, no trouble, nothing refused."""
+    for turn in episode.turns:
+        words = without_briefs(turn.content)
+        if turn.origin == "user" and turn.role == "user":
+            asks = (
+                len(words) <= MAX_QUESTION_CHARS
+                and _ASKS.search(words)
+                and not (cues.COMPLAINT.search(words) or cues.CORRECTION.search(words))
+            )
+            if not asks and not cues.is_filler(words):
+                return False
+        elif cues.REFUSED.search(words[:1_500]) or cues.HAND_OVER.search(words[:1_500]):
+            return False
+    return all(why_not_kept(turn) is not None for turn in episode.turns)
 
 
 def keep(episode: Episode, draft: Draft) -> str | None:

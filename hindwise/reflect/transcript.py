@@ -23,8 +23,10 @@ __all__ = [
     "error_of",
     "holds_brief",
     "is_empty_result",
+    "is_nothing",
     "is_thought",
     "language_of_episode",
+    "spoken",
     "steps_of",
     "user_turns",
     "without_briefs",
@@ -76,8 +78,22 @@ class Step:
 def user_turns(episode: Episode) -> Iterator[tuple[Turn, str]]:
     """The user's own turns that say something, with their words (briefs left out)."""
     for turn in episode.turns:
-        if turn.role == "user" and turn.origin == "user" and (words := without_briefs(turn.content)):
+        if turn.role == "user" and turn.origin == "user" and (words := spoken(turn)):
             yield turn, words
+
+
+_NOTE = re.compile(
+    r"(?i)\s{0,20}[\[【(（<](?:system|client|gateway|platform|系统|客户端|平台)[^\]】)）>:：\n]{0,30}[:：]"
+    r"[^\]】]{1,2000}[\]】)）>]\s{0,20}"
+)
+"""A client puts words of its own before the user's: they are not the user's."""
+
+
+def spoken(turn: Turn) -> str:
+    """The turn's own words: without briefs that we gave, and without the notes that a client put before them."""
+    words = without_briefs(turn.content)
+    note = _NOTE.match(words)
+    return words[note.end() :].strip() if note else words.strip()
 
 
 def language_of_episode(episode: Episode) -> Language:
@@ -103,6 +119,18 @@ def error_of(text: str) -> str:
     if not _ERROR_START.match(text) or _NOT_ERROR.match(text):
         return ""
     return _clean_error(text)
+
+
+_NOTHING = re.compile(
+    r"(?i)\s*(?:\[\s*\]|\{\s*\}|null|none|\{\s*\"\w{1,30}\"\s*:\s*(?:\[\s*\]|null|0)\s*\}"
+    r"|(?:no|0|zero) (?:\w+ ){0,3}(?:results?|matches|hits|rows?|records?|entries|items?)(?: (?:were )?found)?|nothing found|not found"
+    r"|(?:没有|未|无)(?:找到|查到|查询到|搜索到)?(?:任何|相关|匹配的?|符合条件的?)?(?:结果|记录|数据|内容)?)\s*[.。!！]?\s*"
+)
+
+
+def is_nothing(text: str) -> bool:
+    """True for an answer that found nothing: an empty list, no results."""
+    return len(text) <= 200 and _NOTHING.fullmatch(text) is not None
 
 
 def is_empty_result(text: str) -> bool:

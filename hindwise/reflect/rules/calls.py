@@ -8,7 +8,7 @@ from typing import Any
 from hindwise.model.memory import Draft, LessonType
 from hindwise.reflect.rules.findings import Read, lesson, of_step
 from hindwise.reflect.rules.wording import chain, clause_variants, general_error, last_of, listed, variants, when
-from hindwise.reflect.transcript import Step, call_names, is_thought
+from hindwise.reflect.transcript import Step, call_names, is_nothing, is_thought
 from hindwise.safety.origin import is_order_in_error
 
 LOOP_AT = 3
@@ -200,7 +200,11 @@ def loops(run: Read) -> Iterator[Draft]:
         seen.add(step.name)
         named = [listed(list(step.arguments), run.language, at_most=n) for n in (3, 2)] + [run.say("arguments", "参数")]
         told = general_error(step.error, run.names, run.language) if same_error else ""
-        if told:
+        nothing = not told and all(s.result is not None and is_nothing(s.result.content) for s in same)
+        if nothing:
+            conditions = [run.say(f"{step.name} finds nothing", f"{step.name} 没有结果")]
+            actions = [run.say(f"change {n} or ask instead of repeating it", f"改变 {n} 或询问用户，不要原样重复") for n in named]
+        elif told:
             conditions = [run.say(f'{step.name} answers "{t}"', f"{step.name} 返回“{t}”") for t in clause_variants(told)]
             actions = [run.say(f"do not call it again with the same {n}", f"不要用相同的 {n} 再次调用") for n in named]
         else:
@@ -211,7 +215,7 @@ def loops(run: Read) -> Iterator[Draft]:
             ]
         yield lesson(
             run,
-            LessonType.PITFALL if told else LessonType.OPTIMISATION,
+            LessonType.PITFALL if told or nothing else LessonType.OPTIMISATION,
             when(
                 run.language,
                 conditions,
@@ -226,8 +230,8 @@ def loops(run: Read) -> Iterator[Draft]:
             condition=conditions[0],
             failed=run.say(f"{step.name} was repeated {count} times", f"{step.name} 重复了{count}次"),
             next_time=actions[0],
-            importance=6 if told else 5,
-            topics=("loop",),
+            importance=7 if nothing else 6 if told else 5,
+            topics=("loop", "cause") if nothing and run.failed else ("loop",),
         )
 
 

@@ -26,7 +26,7 @@ def corrections(run: Read) -> list[Draft]:
         if not cues.CORRECTION.search(words[:400]) or cues.is_filler(words):
             continue
         if action := _argument_to_ask(run, turn) or _attribute_to_ask(run, words):
-            ways, key = action
+            ways, key, importance = action
             return [
                 lesson(
                     run,
@@ -35,7 +35,7 @@ def corrections(run: Read) -> list[Draft]:
                     evidences=[evidence(run.episode, turn), *key],
                     tools=call_names(run.decisive)[-1:],
                     next_time=ways[0],
-                    importance=6 if key else 5,
+                    importance=importance,
                     confidence=0.6,
                     topics=("correction",),
                 )
@@ -43,7 +43,11 @@ def corrections(run: Read) -> list[Draft]:
     return []
 
 
-def _argument_to_ask(run: Read, turn: Turn) -> tuple[tuple[str, ...], list[Evidence]] | None:
+Action = tuple[tuple[str, ...], list[Evidence], int]
+"""What to do in several wordings, where it shows, and how much it weighs."""
+
+
+def _argument_to_ask(run: Read, turn: Turn) -> Action | None:
     """The arguments that changed between the last call before the correction and the same call after it."""
     before = [s for s in run.steps if s.turn.seq < turn.seq and s.worked and s.changes]
     if not before:
@@ -54,20 +58,21 @@ def _argument_to_ask(run: Read, turn: Turn) -> tuple[tuple[str, ...], list[Evide
         return None
     told = [listed(changed, run.language, at_most=n) for n in (3, 2, 1)]
     ways = variants([run.say(f"confirm {n} of {again.name} first", f"调用 {again.name} 前先确认 {n}") for n in told])
-    return ways, [*of_step(run.episode, before[-1])[:1], *of_step(run.episode, again)[:1]]
+    return ways, [*of_step(run.episode, before[-1])[:1], *of_step(run.episode, again)[:1]], 6
 
 
-def _attribute_to_ask(run: Read, words: str) -> tuple[tuple[str, ...], list[Evidence]] | None:
+def _attribute_to_ask(run: Read, words: str) -> Action | None:
     slot = slot_of(words[:400])
     if slot.attribute not in LISTED or not slot.value:
         return None
-    return (run.say(f"ask for the {slot.attribute} first", f"先确认用户想要的取值（{slot.attribute}）"),), []
+    return (run.say(f"ask for the {slot.attribute} first", f"先确认用户想要的取值（{slot.attribute}）"),), [], 5
 
 
 # --- the same question again ----------------------------------------------------------------------------------------------------------
 
-ALIKE = 0.75
-"""Words in common among all words of two questions, from which on they are the same question."""
+ALIKE = {"en": 0.75, "zh": 0.5}
+"""Words (in Chinese: pairs of characters) in common among all of two questions, from which on they are the same question."""
+_FILLING = re.compile(r"(?i)\b(?:please|could you|can you|tell me)\b|[呢吗吧啊呀您你的]|请问|麻烦")
 ASKED_AT = 3
 MAX_QUESTION_CHARS = 400
 
@@ -78,9 +83,9 @@ def repeated_questions(run: Read) -> list[Draft]:
     for turn in run.episode.turns[: 4 * MAX_TURNS]:
         words = turn.content.strip()
         if turn.role == "assistant" and not turn.tool_calls and words.endswith(("?", "？")) and 8 <= len(words) <= MAX_QUESTION_CHARS:
-            asked.append((turn, frozenset(tokens(words))))
+            asked.append((turn, frozenset(tokens(_FILLING.sub("", words)))))
     for _, words_of_one in asked:
-        same = [turn for turn, other in asked if _alike(words_of_one, other) >= ALIKE]
+        same = [turn for turn, other in asked if _alike(words_of_one, other) >= ALIKE[run.language]]
         if len(same) >= ASKED_AT:
             action = run.say("use what the user answered instead of asking the same again", "直接使用用户的回答，不要重复提问")
             because = run.say(f"the same question came {len(same)} times", f"同一问题问了{len(same)}次")

@@ -239,9 +239,15 @@ def _from_user(said: Sequence[tuple[Turn, str]]) -> OutcomeStatus | None:
     return None
 
 
+_HEADED = re.compile(
+    r"(?i)\W{0,4}(?:[a-z]{0,20}(?:error|exception)|fatal|failed|failure|错误|失败|异常|报错|出错|[\u4e00-\u9fff]{0,4}失败)\s*[:：]"
+)
+""" "Error: …" is one, also in an agent's words; 「超时是正常的」 is none."""
+
+
 def _from_end(turns: Sequence[Turn], said: Sequence[tuple[Turn, str]]) -> tuple[OutcomeStatus | None, str]:
     steps: tuple[Step, ...] = steps_of(turns)
-    if said and (error := error_of(said[-1][1])):
+    if said and (said[-1][0].role != "assistant" or _HEADED.match(said[-1][1])) and (error := error_of(said[-1][1])):
         return OutcomeStatus.FAILURE, error
     if steps and steps[-1].error and not (said and said[-1][0].seq > steps[-1].turn.seq and cues.FINISHED.search(said[-1][1])):
         return OutcomeStatus.FAILURE, steps[-1].error

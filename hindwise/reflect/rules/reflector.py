@@ -11,9 +11,10 @@ from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import Draft, Evidence, Kind, Retrospective
 from hindwise.model.reflection import Answer, Complaint
 from hindwise.model.turn import Origin
-from hindwise.reflect import cues
+
+# As a module: the gate reads statements by the rules next door, so that either may be imported first.
+from hindwise.reflect import cues, gate
 from hindwise.reflect.base import Known
-from hindwise.reflect.gate import keep, worth_reflecting
 from hindwise.reflect.rules.calls import dead_ends, loops, never_overcome, recoveries, strategy
 from hindwise.reflect.rules.contrast import contrast
 from hindwise.reflect.rules.conversation import (
@@ -25,6 +26,7 @@ from hindwise.reflect.rules.conversation import (
 from hindwise.reflect.rules.failing import failing_step
 from hindwise.reflect.rules.findings import MAX_QUOTE_CHARS, Read, evidence, happened, of_step, quote, read
 from hindwise.reflect.rules.outcome import cause_not_visible, lessons_of_note, own_words
+from hindwise.reflect.rules.reported import reported
 from hindwise.reflect.rules.statements import draft_of, sentences_of, statements_of
 from hindwise.reflect.rules.unmet import Unmet, lessons_of_unmet, todos_of_unmet, unmet_requests
 from hindwise.reflect.rules.wording import chain, error_variants, fitting, general_error, variants
@@ -41,7 +43,7 @@ class RuleReflector:
 
     name = "rules"
     model = ""
-    prompt_version = "1"
+    prompt_version = "2"
 
     async def reflect(self, episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Answer:
         """Return the drafts, or none with the reason. Complaints change nothing: what the validators refuse is never proposed."""
@@ -50,14 +52,14 @@ class RuleReflector:
 
 def reflect_by_rules(episode: Episode, known: Known | None = None) -> Answer:
     """Return what rules conclude from one episode: an event, at most 3 lessons, at most 8 statements; grounded and gated."""
-    if reason := worth_reflecting(episode):
+    if reason := gate.worth_reflecting(episode):
         return Answer(nothing_because=reason)
     run = read(episode)
     unmet = list(unmet_requests(run))
     lessons = _lessons(run, (known or Known()).earlier, unmet)
     event = [_event(run, lessons)] if episode.outcome.status is not OutcomeStatus.UNKNOWN else []
-    grounded = ground(episode, Answer(drafts=(*event, *lessons, *statements(run, todos_of_unmet(run, unmet)))))
-    kept = tuple(draft for _, draft in grounded.accepted if keep(episode, draft) is None)
+    grounded = ground(episode, Answer(drafts=(*event, *reported(run), *lessons, *statements(run, todos_of_unmet(run, unmet)))))
+    kept = tuple(draft for _, draft in grounded.accepted if gate.keep(episode, draft) is None)
     if kept:
         return Answer(drafts=kept)
     nothing = run.say("no outcome, no statement of the user, no call that teaches anything", "没有结果、用户陈述或可总结的调用")
@@ -73,7 +75,8 @@ def _lessons(run: Read, earlier: Sequence[Episode], unmet: Sequence[Unmet]) -> l
     if not any("cause" in draft.topics for draft in causes):
         causes += dead_ends(run)
     if not causes:
-        causes += lessons_of_unmet(run, unmet) or lacking_details(run)
+        handed = hand_over(run)
+        causes += [handed] if handed else lessons_of_unmet(run, unmet) or lacking_details(run)
     others = [*recoveries(run), *loops(run), *repeated_questions(run), *corrections(run)]
     if run.succeeded:
         way = strategy(run)
@@ -81,8 +84,9 @@ def _lessons(run: Read, earlier: Sequence[Episode], unmet: Sequence[Unmet]) -> l
         others += [way] if way and not (told and _is_in(run, told)) else []
     elif not causes and not any("cause" in draft.topics for draft in others):
         # A recovery or a circle is a lesson, but not why the run failed; so it is said that this cannot be seen.
-        handed = hand_over(run)
-        end = handed or cause_not_visible(run)
+        # Of a part that was done the rest is said to be open: then it is plain why it is a part.
+        partly = run.episode.outcome.status is OutcomeStatus.PARTIAL and _still_open(run)
+        end = None if partly else cause_not_visible(run)
         causes += [end] if end else []
     ranked = sorted([*causes, *others], key=lambda draft: -draft.importance)
     unique = {draft.conclusion: draft for draft in reversed(ranked)}

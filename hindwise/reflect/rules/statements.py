@@ -11,6 +11,7 @@ from typing import NamedTuple
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
 from hindwise.model.turn import Origin
 from hindwise.reflect import cues
+from hindwise.reflect.rules import task_en, task_zh
 from hindwise.reflect.rules.attributes import LISTED, VALUES_ZH
 from hindwise.reflect.rules.slots import Slot, scope_of, slot_of, unique_attribute
 from hindwise.reflect.rules.tidy import clause, not_when_of, one_liner
@@ -70,7 +71,7 @@ _FACT = re.compile(
     r"|爸爸|妻子|太太|丈夫|女儿|儿子|孩子|哥哥|姐姐)(?:今年|在|是|对|有|叫)|我们(?:团队|公司|组)(?:一共)?|我(?:吃素|在孕期|怀孕了)"
     r"|我从今年起|另外我"
     r"|我(?:\S{0,8}岁起|从小|一直|天生)就?(?:有|是|患|对)|我(?:有|患有?)(?:\S{0,4}(?:病|症|炎|过敏|障碍))|我\S{1,6}不耐受"
-    r"|我在[\u4e00-\u9fff]{2,14}?(?:教|当|读|开|带|管)[\u4e00-\u9fff]{1,8}"
+    r"|(?<![帮给替为让])我在[\u4e00-\u9fff]{2,14}?(?:教(?!我)|当(?!前|天|地|时)|任教|读(?:书|大学|研|博|高|初))[\u4e00-\u9fff]{0,8}"
     r"|我(?:先生|老公|老婆|爱人|媳妇|爷爷|奶奶|外公|外婆|姥姥|室友|母亲|父亲|妹妹|弟弟)(?:今年|在|是|对|有|叫|坐|用|不|只)"
     r"|我(?:爬不了|听不见|看不清|走不了|提不动|开不了|吃不了|喝不了|不能(?:吃|喝|爬|久站|开车|喝酒))"
     r"|我们?(?:公司|团队|学校|店里?|单位|家)的?[\u4e00-\u9fff]{1,8}(?:从|在|是).{1,12}(?:开始|结束|开门|关门|起算)"
@@ -177,6 +178,11 @@ def statements_of(text: str) -> Iterator[Statement]:
 _CLAUSE = re.compile(r"[，,；;]\s*(?:and\b|而且|并且)?|(?i:\band\b)(?=\s+I\b)")
 
 
+def asks_too(sentence: str) -> bool:
+    """True for a statement that also asks for something today: the sentence holds a task besides."""
+    return bool(_mixed(sentence))
+
+
 def _mixed(sentence: str) -> list[tuple[Kind, str]]:
     """The statements of a sentence that also asks for today's task: each clause is one of its own, and the task is none.
 
@@ -188,7 +194,14 @@ def _mixed(sentence: str) -> list[tuple[Kind, str]]:
     kinds = [kind_of(clause) for clause in clauses]
     told = [(kind, clause) for kind, clause in zip(kinds, clauses, strict=True) if kind]
     asks = any(kind is None and _REQUEST.match(clause) for kind, clause in zip(kinds, clauses, strict=True))
+    asks = asks or bool(told and kinds[0] is None and _asks(clauses[0]))
     return told if asks else []
+
+
+def _asks(clause: str) -> bool:
+    """A clause that opens the sentence with a request in plain words: "Book a hotel in Bern, and …" / 「在成都订个酒店，…」."""
+    read = (task_zh if language_of(clause) == "zh" else task_en).request_of
+    return cues.CHANGE.search(clause) is None and (request := read(clause)) is not None and request.asks == "to"
 
 
 _REQUEST = re.compile(

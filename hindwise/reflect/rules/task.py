@@ -3,16 +3,18 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Kind
 from hindwise.reflect import cues
 from hindwise.reflect.rules import task_en, task_zh
-from hindwise.reflect.rules.statements import kind_of, sentences_of
+from hindwise.reflect.rules.statements import asks_too, kind_of, sentences_of
 from hindwise.reflect.rules.task_en import Request
 from hindwise.reflect.transcript import Language, Step, call_names, user_turns
 from hindwise.safety.personal import find_personal, scrub
 from hindwise.text.clean import one_line, truncate
+from hindwise.text.generalise import generalise
 
 MAX_FIRST_CHARS = 1_000
 """Of a goal or first message: what is longer is material, not the request."""
@@ -99,7 +101,8 @@ def task_of(episode: Episode, names: Collection[str], language: Language, steps:
     calls = tuple(call_names(steps[: last + 1])[-4:])
     first = truncate(one_line(episode.goal) or _first_words(said), MAX_FIRST_CHARS)
     if not ranked:
-        title = _title(episode.goal, names, language)
+        # Without a request and without calls the trouble itself is what the task is about.
+        title = _title(episode.goal, names, language) or ("" if steps or hooked else _trouble(said, names, language))
         return Task(title, "title" if title else "", title, first, (title,) if title else (), (), calls, hooked)
     best = ranked[0][1]
     phrases = tuple(dict.fromkeys(request.phrase for _, request in ranked))
@@ -118,31 +121,36 @@ def task_of(episode: Episode, names: Collection[str], language: Language, steps:
 
 def requests_in(text: str, names: Collection[str], language: Language) -> Iterator[tuple[str, Request]]:
     """Yield the sentences of one message with what each asks for, in order; phrases that name somebody are left out."""
-    read = task_zh.request_of if language == "zh" else task_en.request_of
     for sentence in sentences_of(text[:4_000])[:MAX_SENTENCES]:
-        if _may_ask(sentence):
-            request = read(_impersonal(sentence[:MAX_SENTENCE_CHARS], names))
-            if request and (phrase := _checked(request.phrase, names, language)):
-                yield sentence, request._replace(phrase=phrase)
+        if request := _request_of(sentence[: MAX_SENTENCE_CHARS + 1], frozenset(names), language):
+            yield sentence, request
+
+
+@lru_cache(maxsize=2_048)
+def _request_of(sentence: str, names: frozenset[str], language: Language) -> Request | None:
+    """What one sentence asks for, or None. Remembered: the task and its unmet requests are read from the same sentences."""
+    if not _may_ask(sentence):
+        return None
+    read = task_zh.request_of if language == "zh" else task_en.request_of
+    request = read(_impersonal(sentence[:MAX_SENTENCE_CHARS], names))
+    phrase = _checked(request.phrase, names, language) if request else ""
+    return request._replace(phrase=phrase) if request and phrase else None
 
 
 def _requests(goal: str, said: Sequence[str], names: Collection[str], language: Language) -> Iterator[tuple[str, Request]]:
     """Sentences with what they ask for; those of the goal weigh most, those of later turns less."""
-    read = task_zh.request_of if language == "zh" else task_en.request_of
     sources = [(-2, goal)] if goal else []
     sources += list(enumerate(said))
+    named = frozenset(names)
     count = 0
     for place, text in sources:
         for number, sentence in enumerate(sentences_of(text[:4_000])):
             count += 1
             if count > MAX_SENTENCES:
                 return
-            if not _may_ask(sentence):
-                continue
-            request = read(_impersonal(sentence[:MAX_SENTENCE_CHARS], names))
-            if request and (phrase := _checked(request.phrase, names, language)):
+            if request := _request_of(sentence[: MAX_SENTENCE_CHARS + 1], named, language):
                 weight = request.weight - _LATER * place - 0.1 * min(number, 5) + (5 if place < 0 else 0)
-                yield one_line(sentence), request._replace(phrase=phrase, weight=weight)
+                yield one_line(sentence), request._replace(weight=weight)
 
 
 def _places(ranked: Sequence[tuple[str, Request]], names: Collection[str], language: Language) -> tuple[str, ...]:
@@ -157,7 +165,8 @@ def _may_ask(sentence: str) -> bool:
     thanks = cues.THANKS.search(sentence[:40])
     if cues.is_filler(sentence) or (thanks and thanks.start() < 3 and len(sentence) < 40):
         return False
-    return kind_of(sentence[:MAX_SENTENCE_CHARS]) not in (Kind.INSTRUCTION, Kind.PREFERENCE, Kind.FACT)
+    stated = kind_of(sentence[:MAX_SENTENCE_CHARS]) in (Kind.INSTRUCTION, Kind.PREFERENCE, Kind.FACT)
+    return not stated or asks_too(sentence[:MAX_SENTENCE_CHARS])
 
 
 def _impersonal(sentence: str, names: Collection[str]) -> str:
@@ -169,7 +178,7 @@ def _impersonal(sentence: str, names: Collection[str]) -> str:
 
 def _checked(phrase: str, names: Collection[str], language: Language) -> str:
     """The phrase, or nothing where it still names somebody."""
-    return phrase if scrub(phrase, names=names, language=language) == phrase and "…" not in phrase else ""
+    return phrase if "…" not in phrase and "http" not in phrase and scrub(phrase, names=names, language=language) == phrase else ""
 
 
 def _first_words(said: Sequence[str]) -> str:
@@ -177,6 +186,12 @@ def _first_words(said: Sequence[str]) -> str:
     first = next((words for words in said if not cues.is_filler(words)), said[0] if said else "")
     asking = [s for s in sentences_of(first[:4_000])[:MAX_SENTENCES] if _may_ask(s)] if len(first) <= 4_000 else []
     return one_line(" ".join(asking) or first)
+
+
+def _trouble(said: Sequence[str], names: Collection[str], language: Language) -> str:
+    """The first sentence, in general words, of whoever tells what is wrong and asks for nothing: `heater is cold`."""
+    first = next((s for words in said[:1] for s in sentences_of(words[:1_000]) if not cues.is_filler(s) and _may_ask(s)), "")
+    return _title(generalise(_impersonal(first, names)), names, language) if len(first) >= 6 else ""
 
 
 def _title(goal: str, names: Collection[str], language: Language) -> str:

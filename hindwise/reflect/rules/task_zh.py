@@ -43,6 +43,8 @@ _WHOLE = re.compile(r"退款|退订|报销|改签|续费|付款|投诉|登录|�
 _SAYS_LITTLE = re.compile(r"(?:问题|要点|内容|情况|部分|事情|东西|方法|方案|原因|结果|信息|数据|文件|功能|状态|重点|记录)$")
 """Nouns that need what stands before them."""
 _FOR_WHOM = re.compile(rf"^(?:给|为|替|向|对|跟|和)(?!我)[\u4e00-\u9fff…]{{1,8}}?(?={VERBS})")
+_PLACE = re.compile(rf"^在[\u4e00-\u9fff]{{2,6}}?(?={VERBS})")
+"""Where it is to be done, said before the verb."""
 _POINTING = re.compile(r"^(?:它|这|那|此|其|上面|下面|刚才|什么|一|吧|吗|呢|了|的|个|点|些|完|好|过|出来|下去)*$")
 _WEAK = re.compile(r"^(?:查看?|找|做|发|加|开|设|改|换|解释|说明|检查)")
 _QUESTION = re.compile(r"怎么|如何|为什么|为何|多少|什么|哪|是否|能不能|有没有|几|吗[？?]?$|[？?]$")
@@ -68,13 +70,14 @@ def _of_clause(clause: str) -> Request | None:
     for _ in range(3):
         text = _GREETING.sub("", text)
     text = _COUNT.sub("", text)
-    bare = _FOR_WHOM.sub("", _LEAD.sub("", _DATE.sub("", text)))
+    bare = _PLACE.sub("", _FOR_WHOM.sub("", _LEAD.sub("", _DATE.sub("", text))))
     if alone := _WHOLE.fullmatch(_cleaned(_ENDS.sub("", bare))):
         return _request(alone[0], alone[0], 3.0)
     if moved := re.match(
         rf"(?:把|将)(?P<what>[^，。]{{2,16}}?)(?P<verb>{VERBS})(?P<how>成|为|到|给|在)?(?P<to>[^，。；！？!?,]{{0,10}})", bare
     ):
-        what, to = _head(_without_owner(moved["what"])), _TAIL.sub("", moved["to"]) if moved["how"] else ""
+        what, to = _head(_without_owner(moved["what"]).rstrip("都也全")), _TAIL.sub("", moved["to"]) if moved["how"] else ""
+        to = "" if to in ("我", "我们") else to
         phrase = f"把{what}{moved['verb']}{moved['how'] or ''}{to}" if to else f"{moved['verb']}{what}"
         return _request(phrase, phrase, 3.0)
     match = re.match(rf"(?P<verb>{VERBS})(?P<rest>.+)", bare)

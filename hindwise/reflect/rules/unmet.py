@@ -61,6 +61,10 @@ def _done_later(run: Read, phrase: str, turn: Turn) -> bool:
     return any(_STARTS[deed].search(step.name) for step in later) if deed else bool(later)
 
 
+MAX_REFUSAL_CHARS = 400
+"""Of an answer: who refuses says so at once; further down "cannot" is said of something else."""
+
+
 def unmet_requests(run: Read) -> Iterator[Unmet]:
     """Yield requests that were refused, forgotten or left undone, in the order of the transcript; each phrase once."""
     seen: set[str] = set()
@@ -87,7 +91,11 @@ def _refused(run: Read, turn: Turn, words: str, following: tuple[Turn, str] | No
     end = following[0].seq if following else run.episode.turns[-1].seq + 1
     between = [s for s in run.steps if turn.seq < s.turn.seq < end]
     answers = [t for t in run.episode.turns if turn.seq < t.seq < end and t.role == "assistant" and t.content]
-    if not answers or any(s.worked and s.changes for s in between) or not cues.REFUSED.search(without_briefs(answers[-1].content)[:1_500]):
+    if (
+        not answers
+        or any(s.worked and s.changes for s in between)
+        or not cues.REFUSED.search(without_briefs(answers[-1].content)[:MAX_REFUSAL_CHARS])
+    ):
         return
     found = [pair for pair in requests_in(words, run.names, run.language) if not _NOUN.match(pair[1].phrase)]
     if found and not _done_later(run, found[-1][1].phrase, turn):

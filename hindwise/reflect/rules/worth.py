@@ -10,13 +10,15 @@ import re
 from hindwise.model.turn import Origin, Turn
 from hindwise.reflect import cues
 from hindwise.reflect.rules.statements import sentences_of, statements_of
-from hindwise.reflect.transcript import error_of, without_briefs
+from hindwise.reflect.transcript import error_of, spoken
 from hindwise.safety.masking import mask
 from hindwise.safety.origin import is_order_in_error, looks_injected
 
 MAX_RAW_CHARS = 500
 """A longer result of a tool is a dump: its gist belongs in a retrospective, not its lines."""
 MAX_REPORT_CHARS = 4_000
+MAX_SENTENCE_CHARS = 400
+"""A longer one is no report of one thing."""
 
 _CONFIRMED = re.compile(
     r"(?i)\b(?:is|are) (?:green|back|fine|up) (?:again|now)\b|\b(?:went|goes) through\b|\b(?:solved|fixed|resolved|works now"
@@ -47,9 +49,28 @@ _WHY = re.compile(
 )
 
 
+def confirms_cause(sentence: str) -> bool:
+    """True where somebody says that it works now, and by what."""
+    if len(sentence) > MAX_SENTENCE_CHARS:
+        return False
+    return bool(_CONFIRMED.search(sentence) and _CAUSE.search(sentence)) and not sentence.endswith(("?", "？"))
+
+
+def is_running(sentence: str) -> bool:
+    """True for what is still on its way, or only announced."""
+    return _RUNNING.search(sentence) is not None or sentence.endswith(("?", "？", ":", "："))
+
+
+def tells_end_with_cause(sentence: str) -> bool:
+    """True for a report of how something ended together with why; not for what is still on its way."""
+    if len(sentence) > MAX_SENTENCE_CHARS:
+        return False
+    return bool(_ENDED.search(sentence) and _WHY.search(sentence)) and not _RUNNING.search(sentence) and not sentence.endswith(("?", "？"))
+
+
 def why_not_kept(turn: Turn) -> str | None:
     """Return None when the turn holds something to carry on, else why not."""
-    text = without_briefs(turn.content).strip()
+    text = spoken(turn)
     if not text or cues.is_filler(text):
         return "a filler: it says nothing"
     if turn.origin in (Origin.TOOL, Origin.WEB):
@@ -72,7 +93,7 @@ def _of_user(text: str) -> str | None:
     masked = mask(text)
     if any(True for _ in statements_of(masked.text)):
         return None
-    if any(_CONFIRMED.search(s) and _CAUSE.search(s) and not s.endswith(("?", "？")) for s in sentences_of(masked.text)):
+    if any(confirms_cause(s) for s in sentences_of(masked.text)):
         return None
     return "nothing but a secret" if masked.found else "no statement of the user that outlives this task"
 
@@ -82,7 +103,6 @@ def _of_agent(text: str) -> str | None:
         return "orders that the agent read somewhere"
     if len(text) > MAX_REPORT_CHARS:
         return "a long text: its gist belongs in a retrospective"
-    ended = [s for s in sentences_of(text) if _ENDED.search(s) and not _RUNNING.search(s)]
-    if any(_WHY.search(s) for s in ended):
+    if any(tells_end_with_cause(s) for s in sentences_of(text)):
         return None
     return "no final outcome with its cause"

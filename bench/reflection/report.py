@@ -1,0 +1,117 @@
+"""Writes `bench/reflection/REPORT.md`: what the rule reflector makes of marked and of own runs. `python -m bench.reflection.report`.
+
+Figures stand beside those of the release before, with 95 % intervals (Wilson). Nothing here is a test; floors are in `tests/unit/reflect`.
+"""
+
+from pathlib import Path
+
+from bench.reflection import airline, failing_step, gating, hermes, parallel
+from hindwise.reflect.rules import RuleReflector
+
+TARGET = Path(__file__).with_name("REPORT.md")
+
+BEFORE = {
+    "failed runs with a specific lesson": 0.72,
+    "failed runs with cause not visible": 0.33,
+    "failed runs with a specific lesson (reward alone)": 0.36,
+    "failed runs with cause not visible (reward alone)": 0.76,
+    "failed runs with a specific lesson (with verdict)": 1.00,
+    "failed runs with cause not visible (with verdict)": 0.00,
+}
+"""Of the airline runs, as the first release measured them."""
+
+
+def report() -> str:
+    """Return the whole report as Markdown."""
+    reflector = RuleReflector()
+    parts = [
+        f"Everything below was written by the rule reflector (`{reflector.name}`, version {reflector.prompt_version}); no model took part.",
+        "",
+        "# What rules conclude",
+        "",
+        "Made by `python -m bench.reflection.report`. Shares as hits/all, share, 95 % interval.",
+        *_gating(),
+        *_failing(),
+        *_airline(),
+        *_parallel(),
+        *_hermes(),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _gating() -> list[str]:
+    return [
+        "",
+        "## Keep or drop (`gating_dev.jsonl`, and fresh turns)",
+        "",
+        *gating.table(),
+        "",
+        "The cue lists of the first release were written with all of `gating_dev.jsonl` in sight, so neither half of it is",
+        "unseen. The fresh turns (`gating_fresh.jsonl`, 36 per language, own work) were written afterwards in other words.",
+        "Before any rule was changed on them they gave F1 0.56 in English and 0.38 in Chinese: what a list of cues is worth",
+        "outside of the turns that it was made from. Rules were then changed on the half with an even hash; the pairs say the",
+        "same in both languages, so the other half is not quite unseen either.",
+    ]
+
+
+def _failing() -> list[str]:
+    return [
+        "",
+        "## The failing step (`who_and_when.jsonl`)",
+        "",
+        *failing_step.table(failing_step.runs()),
+        "",
+        "Rules were chosen on the dev half alone. Most mistakes of the algorithm-generated runs lie in steps 0 to 5, therefore",
+        "the constant",
+        "answer is printed too: it comes near, and is seldom exact.",
+    ]
+
+
+def _airline() -> list[str]:
+    figures = airline.figures(list(airline.reflect_all(airline.runs(airline.data_path()))))
+    lines = ["", "## Customer service (`tau_airline.jsonl`, 100 runs, English)", "", "| figure | first release | now |", "|---|---|---|"]
+    for name, value in figures.items():
+        before = f"{BEFORE[name]:.2f}" if name in BEFORE else ""
+        lines.append(f"| {name} | {before} | {f'{value:.2f}' if isinstance(value, float) else value} |")
+    return [
+        *lines,
+        "",
+        "With the reward alone nothing but the conversation says why a run failed. What is named now and was not before:",
+        "requests that the agent refused or that no call fulfilled, and details that the user lacked and nobody looked up.",
+        "Where neither is to be seen, the",
+        "lesson still says that the cause is not visible.",
+    ]
+
+
+def _parallel() -> list[str]:
+    return [
+        "",
+        "## The same events in both languages (`parallel_runs.jsonl`, 20 runs each)",
+        "",
+        *parallel.table([parallel.judge(run) for run in parallel.runs()]),
+        "",
+        "Expectations were written before any rule was tuned; first measured: F1 0.78 in English, 0.76 in Chinese. Misses were",
+        "looked at in the",
+        "dev half alone.",
+    ]
+
+
+def _hermes() -> list[str]:
+    return [
+        "",
+        "## A Chinese user's day (`hermes_session_zh.jsonl`): ten conclusions",
+        "",
+        "Nobody judged these conversations. What an agent reports is told as its report.",
+        "",
+        *hermes.lines(10),
+    ]
+
+
+def main() -> None:
+    """Write the report."""
+    TARGET.write_text(report(), encoding="utf-8")
+    print(f"written: {TARGET.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""How strongly a user's turn looks like the beginning of another task. Each sign has a weight; what is unsure weighs against a cut."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+
+from hindwise.model.turn import Turn
+from hindwise.reflect import cues as common
+from hindwise.reflect.rules import task_en, task_zh
+from hindwise.reflect.rules.statements import sentences_of
+from hindwise.reflect.segment import cues
+from hindwise.reflect.transcript import spoken
+from hindwise.text.language import language_of
+from hindwise.text.tokens import tokens
+
+ENOUGH = 2.0
+"""From this sum on a turn begins a part of its own."""
+
+LONG, MEDIUM = timedelta(minutes=60), timedelta(minutes=8)
+"""Nobody spoke for so long. A pause alone never cuts: people come back to what they left."""
+
+_MAX_CHARS = 2_000
+_BEFORE, _AFTER = 14, 5
+"""Turns that the words of a turn are compared with."""
+
+_GENERAL = frozenset(
+    """help thank can could would like need want know get make tell check find look new task question topic sure great good done one also use
+    work time day let now right ok okay hello hi welcom anyth els assist provid inform detail user id result true fals null name order
+    """.split()
+)
+_LITTLE_ZH = frozenset("的了我你您请帮把要一下是在有吗呢这那个给和也都就不能可以什么怎么好没还再想需谢先吧啊到为对会已经被让跟与及或")
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A turn with what is read from it once."""
+
+    turn: Turn
+
+    @cached_property
+    def words(self) -> str:
+        """Its own words, without briefs and client notes."""
+        return spoken(self.turn)[:_MAX_CHARS] if self.turn.role != "tool" else self.turn.content[:_MAX_CHARS]
+
+    @cached_property
+    def by_user(self) -> bool:
+        """Only a user's own words begin a task: nothing that a tool or a page says."""
+        return self.turn.role == "user" and self.turn.origin == "user"
+
+    @cached_property
+    def says(self) -> bool:
+        """A user's turn that is more than a filler."""
+        return self.by_user and bool(self.words) and not common.is_filler(self.words)
+
+    @cached_property
+    def content(self) -> frozenset[str]:
+        """The telling tokens of words and calls."""
+        calls = " ".join(f"{call.name} {call.arguments}" for call in self.turn.tool_calls)
+        return telling(f"{self.words} {calls[:_MAX_CHARS]}")
+
+    @cached_property
+    def tools(self) -> frozenset[str]:
+        """Names of what it calls."""
+        return frozenset(call.name for call in self.turn.tool_calls) | ({self.turn.name} if self.turn.role == "tool" else frozenset())
+
+    @cached_property
+    def opens(self) -> bool:
+        """It says that something new begins."""
+        return self.says and cues.OPENS.search(self.words[:200]) is not None and cues.RETURNS.search(self.words[:200]) is None
+
+    @cached_property
+    def closes(self) -> bool:
+        """It says that a task is over."""
+        words = self.words
+        short = self.by_user and len(words) <= 160 and "?" not in words and "？" not in words
+        return short and cues.CLOSES.search(words) is not None and common.COMPLAINT.search(words) is None
+
+    @cached_property
+    def wraps(self) -> bool:
+        """Thanks or a filler: nothing is open from the user's side."""
+        words = self.words
+        short = self.by_user and len(words) <= 80 and "?" not in words and "？" not in words
+        return short and (common.is_filler(words) or common.THANKS.search(words) is not None)
+
+    @cached_property
+    def requests(self) -> bool:
+        """It asks for something, and says for what."""
+        words = self.words[:600]
+        read = task_zh.request_of if language_of(words) == "zh" else task_en.request_of
+        found = [request for sentence in sentences_of(words)[:3] if (request := read(sentence[:400]))]
+        wanted = any(request.asks == "to" for request in found) or cues.NEEDS.search(words) is not None
+        return wanted or common.TROUBLE.search(words) is not None
+
+    @cached_property
+    def asks(self) -> bool:
+        """It is a question that could stand alone."""
+        return cues.ASKS.search(self.words[:600]) is not None
+
+
+def telling(text: str) -> frozenset[str]:
+    """The tokens of a text that tell what it is about: no stop words, no courtesies, no bigram with a function character."""
+    return frozenset(
+        token for token in tokens(text) if len(token) > 1 and token not in _GENERAL and not any(char in _LITTLE_ZH for char in token)
+    )
+
+
+def share(of: frozenset[str], known: frozenset[str]) -> float:
+    """Which share of the tokens is known; 1.0 for none, since nothing says that they are new."""
+    return len(of & known) / len(of) if of else 1.0
+
+
+def weigh(said: Sequence[Spoken], start: int, place: int) -> float:
+    """Weigh turn `place` of `said` as the beginning of a part, where the present one began at `start`. Higher = another task."""
+    now = said[place]
+    before = said[max(start, place - _BEFORE) : place]
+    head = now.words[:300]
+    user_before = next((other for other in reversed(before) if other.by_user and other.words), None)
+    agent_before = before[-1] if before and before[-1].turn.role == "assistant" and before[-1].words else None
+    if cues.RETURNS.search(head) or _comes_back(said, place):
+        return -3.0
+    score = 3.0 if now.opens else 0.0
+    if user_before is not None:
+        score += 2.0 if user_before.closes else 0.75 if user_before.wraps else 0.0
+    score += _pause(said, place)
+    score += 1.0 if cues.GREETS.search(head) else 0.0
+    score += 1.0 if now.requests else 0.0 if now.asks else -0.5
+    if agent_before is not None:
+        invites = cues.INVITES.search(agent_before.words[-300:]) is not None
+        asks = cues.ASKS_BACK.search(agent_before.words[-400:]) is not None
+        score += 0.5 if invites else -1.5 if asks else 0.25
+    return score + _against(now, head) + _shift(said, start, place)
+
+
+def _pause(said: Sequence[Spoken], place: int) -> float:
+    gap = said[place].turn.occurred_at - said[place - 1].turn.occurred_at
+    return 1.0 if gap >= LONG else 0.5 if gap >= MEDIUM else 0.0
+
+
+def _against(now: Spoken, head: str) -> float:
+    """What says that the same task goes on."""
+    if now.opens:
+        return 0.0
+    score = 0.0
+    if cues.GOES_ON.search(head) or common.CORRECTION.search(head):
+        score -= 2.0
+    if cues.AND.search(head):
+        score -= 1.5
+    clause = _first_clause(head)
+    if cues.POINTS_BACK.search(clause):
+        score -= 1.5
+    if common.COMPLAINT.search(head) or common.WITHDRAWN.search(head):
+        score -= 1.0
+    if cues.ASIDE.search(head):
+        score -= 1.0
+    return score
+
+
+def _first_clause(text: str) -> str:
+    ends = [at for mark in ".!?。！？\n" if (at := text.find(mark, 12)) > 0]
+    return text[: min(ends) + 1] if ends else text
+
+
+def _shift(said: Sequence[Spoken], start: int, place: int) -> float:
+    """Whether other words and other tools are used from here on."""
+    now = said[place]
+    known = frozenset().union(*(other.content for other in said[max(start, place - _BEFORE) : place]))
+    later: list[Spoken] = []
+    for other in said[place + 1 : place + 1 + _AFTER]:
+        if other.opens or (other.by_user and later and other.closes):
+            break
+        later.append(other)
+    told = share(now.content, known)
+    score = -1.0 if len(now.content) < 2 else 1.0 if told == 0 else 0.5 if told <= 0.15 else -1.0 if told >= 0.34 else 0.0
+    following = frozenset().union(*(other.content for other in later)) - now.content
+    if following:
+        goes_on = share(following, known)
+        score += 0.5 if goes_on <= 0.1 else -0.75 if goes_on >= 0.3 else 0.0
+    used = frozenset().union(*(other.tools for other in said[start:place]))
+    next_used = frozenset().union(*(other.tools for other in later))
+    if used and next_used:
+        score += -0.5 if used & next_used else 0.5
+    return score
+
+
+def _comes_back(said: Sequence[Spoken], place: int) -> bool:
+    """A question on the side: soon after it the user returns to what was left."""
+    if said[place].opens:
+        return False
+    soon = [other for other in said[place + 1 : place + 7] if other.by_user][:2]
+    return any(cues.RETURNS.search(other.words[:120]) for other in soon)
