@@ -2,44 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
-import pytest_asyncio
 
 from api.app import create_app
 from hindwise.cli.worker_process import run_worker
 from hindwise.errors import InvalidInput
 from hindwise.settings import Settings
-from tests.temporal_server import temporal_server
-from tests.tls_temporal import SERVER_NAME, Front, Papers, make_papers, tls_front
+from tests.temporal_access.conftest import KEY, NAMESPACE
+from tests.tls_temporal import SERVER_NAME, Front, Papers
 from workflows import connection
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-KEY = "temporal-key-of-the-test"
-NAMESPACE = "memory.a1b2c"
-
-
-@pytest.fixture(scope="module")
-def papers(tmp_path_factory: pytest.TempPathFactory) -> Papers:
-    return make_papers(tmp_path_factory.mktemp("papers"))
-
-
-@pytest.fixture(scope="module")
-def strangers(tmp_path_factory: pytest.TempPathFactory) -> Papers:
-    """Of another authority."""
-    return make_papers(tmp_path_factory.mktemp("strangers"), "Somebody Else's CA")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def front(papers: Papers) -> AsyncIterator[Front]:
-    async with temporal_server(more_namespaces=[NAMESPACE]) as server:
-        target = server.client.service_client.config.target_host
-        async with tls_front(target, papers, api_key=KEY, client_ca=papers.ca) as running:
-            yield running
 
 
 def settings_for(front: Front, papers: Papers, **values: Any) -> Settings:
