@@ -1,0 +1,51 @@
+"""The same erasure where the ledger is on Postgres and the index on Weaviate: no row, no object, no tenant of the user is left."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hindwise.clock import SystemClock
+from hindwise.engine import open_engine
+from hindwise.index import factory
+from hindwise.index.projection import index_space
+from hindwise.model.space import user_space
+from hindwise.privacy import erase_user
+from hindwise.settings import Settings
+from hindwise.testing import HashedEmbedder
+from tests.build import TENANT
+from tests.privacy.living import USER, WORD, ZH, live_briefly, tables_with
+
+
+@pytest.fixture
+async def settings(weaviate_server: Any, postgres_url: str, tmp_path: Path) -> Any:
+    """Both servers; what was made in Weaviate is removed afterwards."""
+    chosen = Settings(
+        _env_file=None,
+        data=tmp_path,
+        index="weaviate",
+        database_url=postgres_url,
+        secret_key="one secret for this installation",
+        **weaviate_server.env(),
+    )
+    yield chosen
+    await factory.remove_index(chosen, "weaviate", 1, chosen.secret_key.get_secret_value().encode())
+
+
+async def test_nothing_of_an_erased_user_is_left_on_the_servers(settings: Settings) -> None:
+    async with open_engine(settings, SystemClock(), HashedEmbedder(16)) as engine:
+        await live_briefly(engine)
+        await live_briefly(engine, "bo", word="other")
+        mine, theirs = index_space(TENANT, user_space(USER)), index_space(TENANT, user_space("bo"))
+        before, others = await engine.index.ids(mine), await engine.index.ids(theirs)
+        assert before
+        assert others
+
+        done = await erase_user.erase(engine, (await erase_user.request(engine, TENANT, USER, "test")).id)
+
+        assert done.status == "completed"
+        assert done.counts["index"] == {"weaviate 1": len(before)}
+        assert await engine.index.ids(mine) == set()
+        assert await engine.index.ids(theirs) == others
+        assert await engine.ledger.read(lambda conn: tables_with(conn, WORD)) == set()
+        assert "memories" in await engine.ledger.read(lambda conn: tables_with(conn, "other", ZH))
