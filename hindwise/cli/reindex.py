@@ -40,6 +40,12 @@ _PHASES = {
     "abandoned": "given up",
     "needs_attention": "waiting for you",
 }
+_NOW = {
+    "live": "serving",
+    "draining": "replaced a moment ago, still follows",
+    "old": "kept until --drop-old",
+    "abandoned": "given up, kept until --drop-old",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -245,7 +251,9 @@ async def _drop_old(settings: "Settings", ledger: "Ledger", *, as_json: bool) ->
     elif dropped:
         console.line(f"removed {', '.join(f'generation {one.no} ({one.kind})' for one in dropped)}, and {vectors} vectors of old models")
     else:
-        console.line("nothing was removed" if failed else "nothing to remove: only the index that serves is kept")
+        draining = [one.no for one in await ledger.read(generations.kept) if one.state == generations.State.DRAINING]
+        nothing = f"generation {draining[0]} was replaced a moment ago: try again in a minute" if draining else "only what serves is kept"
+        console.line("nothing was removed" if failed else f"nothing to remove: {nothing}")
     if failed:
         raise Ended(failed, next_step="run it again once it answers", code=exits.UNREACHABLE)
 
@@ -281,7 +289,7 @@ def _show_all(builds: list["Build"], *, as_json: bool) -> None:
             build.generation.state,
             f"{build.done}/{build.total}" if build.total else "",
             build.generation.model or "words only",
-            build.note or _PHASES.get(build.phase, build.phase),
+            build.note or _NOW.get(build.generation.state) or _PHASES.get(build.phase, build.phase),
         ]
         for build in builds
     ]

@@ -5,6 +5,7 @@ A request is a row of the ledger, so it is kept while Temporal or the workers ar
 
 import asyncio
 import time
+from datetime import timedelta
 
 import structlog
 from temporalio.client import Client
@@ -22,6 +23,8 @@ LOOK_EVERY_S = 1.0
 _TRUST_S = 30.0
 """So long a build that was started is taken to run."""
 
+_OVERDUE = timedelta(minutes=10)
+
 _log = structlog.get_logger(__name__)
 
 
@@ -35,6 +38,7 @@ async def keep_reindexing(engine: Engine, client: Client) -> None:
         try:
             if not asked:
                 asked = await _ask(engine)
+            await _settle(engine)
             for build in await engine.ledger.read(generations.open_builds):
                 number = build.generation.no
                 if time.monotonic() - started.get(number, -_TRUST_S) < _TRUST_S:
@@ -46,6 +50,14 @@ async def keep_reindexing(engine: Engine, client: Client) -> None:
         except (HindwiseError, NotDelivered) as error:
             _log.info("reindex_waits", cause=type(error).__name__)
         await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def _settle(engine: Engine) -> None:
+    """End the draining that no workflow ended, since Temporal lost it or somebody terminated it."""
+    before = engine.clock.now() - _OVERDUE
+    number = await engine.ledger.read(lambda conn: generations.overdue(conn, before))
+    if number is not None:
+        await engine.ledger.write(lambda conn: generations.settle(conn, number))
 
 
 async def _ask(engine: Engine) -> bool:

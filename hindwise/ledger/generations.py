@@ -248,6 +248,13 @@ def settle(conn: Connection, number: int) -> None:
     _set(conn, number, phase="done")
 
 
+def overdue(conn: Connection, before: datetime) -> int | None:
+    """Return the live generation that replaced another one before `before`, where that still drains: whoever was to end it is gone."""
+    if not any(generation.state == State.DRAINING for generation in kept(conn)):
+        return None
+    return conn.execute(select(generations.c.no).where(_IS_LIVE, generations.c.switched_at < before)).scalar_one_or_none()
+
+
 def abandon(conn: Connection, number: int, why: str) -> bool:
     """Give a build up; False where there is none to give up."""
     _lock(conn)

@@ -260,3 +260,18 @@ async def test_one_build_at_a_time_and_asked_for_twice_it_is_the_same(tmp_path: 
         assert len(set(asked)) == 1
         with pytest.raises(NotAllowed, match="is being built"):
             await wanted(engine, "weaviate")
+
+
+async def test_draining_that_nobody_ended_is_found_after_a_while(tmp_path: Path) -> None:
+    async with house(tmp_path) as engine:
+        await furnish(engine, ["user:ann"], 3)
+        new = await wanted(engine)
+        await fill(engine, new.no)
+        now = engine.clock.now()
+        assert await engine.ledger.read(lambda conn: generations.overdue(conn, now)) is None
+        await switch(engine, new.no)
+        later = engine.clock.now()
+        assert await engine.ledger.read(lambda conn: generations.overdue(conn, now)) is None
+        assert await engine.ledger.read(lambda conn: generations.overdue(conn, later)) == new.no
+        await engine.ledger.write(lambda conn: generations.settle(conn, new.no))
+        assert await engine.ledger.read(lambda conn: generations.overdue(conn, later)) is None
