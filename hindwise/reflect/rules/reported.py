@@ -64,6 +64,9 @@ def _of_user(run: Read) -> Iterator[tuple[Turn, str]]:
 
 
 def _of_agent(run: Read) -> Iterator[tuple[Turn, str]]:
+    """Only where nobody judged the task: then what the agent says of its end is all there is to tell. Else its word may be the mistake."""
+    if run.episode.outcome.status is not OutcomeStatus.UNKNOWN:
+        return
     turns = [t for t in run.episode.turns if t.role in ("user", "assistant") and spoken(t)]
     last = [t for t, then in zip_longest(turns, turns[1:]) if t.role == "assistant" and (not then or then.role == "user")]
     said = [
@@ -73,9 +76,7 @@ def _of_agent(run: Read) -> Iterator[tuple[Turn, str]]:
         if len(sentence) <= MAX_SENTENCE_CHARS
     ]
     yield from ((turn, sentence) for turn, sentence in said if tells_end_with_cause(sentence))
-    if run.episode.outcome.status is OutcomeStatus.UNKNOWN:
-        # Nobody judged the task: that the agent says it is done is all that there is to tell, and it is told as the agent's word.
-        yield from ((turn, sentence) for turn, sentence in said if _DONE.search(sentence) and not is_running(_plain(sentence)))
+    yield from ((turn, sentence) for turn, sentence in said if _DONE.search(sentence) and not is_running(_plain(sentence)))
 
 
 def _event(run: Read, turn: Turn, sentence: str, line: str) -> Draft:

@@ -117,6 +117,7 @@ def kind_of(sentence: str) -> Kind | None:
     """Return what a sentence of the user states, or None: no statement, or not the user's own."""
     if len(sentence) > MAX_STATEMENT_CHARS:
         return None
+    sentence = sentence.replace("’", "'")
     bare = cues.QUOTED.sub("", sentence) if cues.REPORTED.search(sentence) else sentence
     if looks_injected(sentence) or cues.is_filler(sentence) or _no_statement(bare):
         return None
@@ -126,7 +127,10 @@ def kind_of(sentence: str) -> Kind | None:
     known = changes and slot_of(bare).value != ""
     rules = (
         (Kind.TODO, cues.UNFINISHED.search(bare) and not cues.is_standing(bare)),
-        (Kind.PREFERENCE, known and not _FACT.search(bare)),  # "aisle seats from now on": a known attribute changes its value
+        (
+            Kind.PREFERENCE,
+            known and not _FACT.search(bare) and (cues.is_standing(bare) or not _TODAY.search(bare)),
+        ),  # "aisle seats from now on": a known attribute changes its value
         (Kind.INSTRUCTION, cues.is_standing(bare) and not _PROMISE.search(bare)),
         (Kind.PREFERENCE, _PREFERENCE.search(bare) and not _only_now(bare)),
         (Kind.FACT, _FACT.search(bare) and not _TASK_BOUND.search(bare)),
@@ -134,6 +138,12 @@ def kind_of(sentence: str) -> Kind | None:
     return next((kind for kind, holds in rules if holds), None)
 
 
+_TODAY = re.compile(
+    r"(?i)\b(?:want|like|need|wish|decided|remembered) (?:that i )?(?:also |now )?(?:want )?to (?:also )?(?:change|book|cancel"
+    r"|modify|upgrade"
+    r"|downgrade|switch|move|reserve|order|buy|choose)\b|我(?:还)?(?:想|要)(?:把|改|换|订|取消|退)"
+)
+"""Asked for today, though it names a listed attribute."""
 _PROMISE = re.compile(r"(?i)\bi(?:'ll| will) (?:make sure|try|remember|have|be|do|check|look|bring|keep)\b|我(?:下次|以后)?会")
 """What the user will do is no order to the agent."""
 _WOULD = re.compile(r"(?i)\b(?:'d|would) (?:really |much )?(?:prefer|rather|love)\b")

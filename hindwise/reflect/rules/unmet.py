@@ -170,11 +170,19 @@ def lessons_of_unmet(run: Read, unmet: Sequence[Unmet]) -> list[Draft]:
     ]
 
 
+_VAGUE = re.compile(
+    r"(?i)(?:make|do|change|update|set|add|get|修改|更改|调整|处理)\s?(?:\w{0,3} )?"
+    r"(?:changes?|it|that|this|things?|something|一下|东西|内容)?"
+)
+
+
 def todos_of_unmet(run: Read, unmet: Sequence[Unmet]) -> list[Draft]:
     """Return what the user still waits for: requests refused or forgotten that the user did not withdraw, at most two."""
     if run.succeeded:
         return []
-    open_ones = [u for u in unmet if u.why in ("refused", "forgotten") and not u.withdrawn]
+    # What was only asked to be told is answered with the refusal; a deed stays to be done.
+    open_ones = [u for u in unmet if u.why == "forgotten" or (u.why == "refused" and not u.withdrawn and _deed(u.phrase))]
+    open_ones = [u for u in open_ones if not _VAGUE.fullmatch(u.phrase)]
     return [_todo(run, one) for one in open_ones[-2:]]
 
 

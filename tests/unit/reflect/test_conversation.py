@@ -190,7 +190,14 @@ def test_a_clients_note_before_the_words_is_not_the_users() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["Please don't change anything else", "Cancel all my flights for Friday", "把我所有的航班都取消", "所有邮件都要今天发"]
+    "said",
+    [
+        "I don\u2019t remember my reservation ID right now",
+        "Please don't change anything else",
+        "Cancel all my flights for Friday",
+        "把我所有的航班都取消",
+        "所有邮件都要今天发",
+    ],
 )
 def test_an_order_for_today_is_no_standing_order(said: str) -> None:
     assert not _of(_drafts(_turns(f"U: {said}", "A: ok"), "success"), Kind.INSTRUCTION)
