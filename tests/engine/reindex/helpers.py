@@ -1,5 +1,6 @@
 """A small house with memories in English and Chinese, and short ways to build a generation by hand."""
 
+import random
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -39,6 +40,26 @@ def drafts(number: int, seed: int = 0) -> list[Any]:
 def questions(number: int) -> list[str]:
     """As people ask, in both languages."""
     return [f"which {SUBJECTS[at % len(SUBJECTS)]} is {TRAITS[at * 5 % len(TRAITS)]} at desk {at % 17}" for at in range(number)]
+
+
+_ENGLISH = """ticket platform harbour museum bakery umbrella keyboard contract insurance dentist mountain river bridge station library
+market window engine ladder carpet lantern orchard pension receipt schedule signal spanner sweater teacher theatre tractor uniform"""
+_CHINESE = """车票 站台 码头 博物馆 面包店 雨伞 键盘 合同 保险 牙医 山路 河流 大桥 车站 图书馆 市场 窗户 发动机 梯子 地毯 灯笼 果园 养老金
+收据 日程 信号 扳手 毛衣 老师 剧院"""
+WORDS = tuple((_ENGLISH + " " + _CHINESE).split())
+
+
+def sentences(number: int, seed: int) -> list[Any]:
+    """Facts of six to eleven words in both languages, some words much more frequent than others, so that scores rarely tie."""
+    drawn = random.Random(seed)
+    weights = [1 / (at + 3) for at in range(len(WORDS))]
+    return [fact(f"Note {seed}-{at}: {' '.join(drawn.choices(WORDS, weights, k=drawn.randint(6, 11)))}") for at in range(number)]
+
+
+def queries(number: int, seed: int) -> list[str]:
+    """Three or four of the same words, the rare ones as often as the others."""
+    drawn = random.Random(seed)
+    return [" ".join(drawn.sample(WORDS, drawn.randint(3, 4))) for _ in range(number)]
 
 
 @asynccontextmanager
