@@ -125,7 +125,7 @@ def _event(run: Read, lessons: Sequence[Draft]) -> Draft:
             goal=truncate(run.task.first, 400),
             what_happened=happened(run),
             what_worked=chain(call_names(run.decisive), at_most=10),
-            what_failed_and_why=_failures(run, note, hidden),
+            what_failed_and_why=_failures(run, note, hidden, lessons),
             final_feedback=_feedback(run),
             next_time=next_time,
             still_open=_still_open(run),
@@ -170,7 +170,7 @@ def _event_evidence(run: Read) -> tuple[Evidence, ...]:
     return tuple(dict.fromkeys([*([first] if first else []), *steps, *last]))
 
 
-def _failures(run: Read, note: str, hidden: bool) -> str:
+def _failures(run: Read, note: str, hidden: bool, lessons: Sequence[Draft]) -> str:
     told = dict.fromkeys(f"{s.name}: {truncate(one_line(s.error), 160)}" for s in run.steps if s.error)
     failing = failing_step(run)
     parts = [
@@ -178,6 +178,8 @@ def _failures(run: Read, note: str, hidden: bool) -> str:
         *list(told)[:4],
         *([run.say(f"verdict: {note}", f"判定：{note}")] if note and run.failed else []),
     ]
+    said = [d.retrospective.what_failed_and_why for d in lessons if not {"unmet", "hand-over", "loop"}.isdisjoint(d.topics)]
+    parts += [text for text in said if text] if run.failed else []
     if hidden:
         parts.append(run.say("The cause of the failure is not visible in the transcript.", "对话中看不出失败的原因。"))
     return truncate(run.say("; ", "；").join(parts), 800)

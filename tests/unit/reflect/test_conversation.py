@@ -65,6 +65,8 @@ def test_a_request_that_was_not_met_is_a_todo_and_why_the_run_failed(turns, todo
     assert _of(drafts, Kind.TODO) == [todo]
     assert _of(drafts, Kind.LESSON, "unmet") == [lesson]
     assert not _of(drafts, Kind.LESSON, "cause-not-visible")
+    (event,) = [d for d in drafts if d.kind is Kind.EVENT]
+    assert event.retrospective.what_failed_and_why.startswith(todo[:1].lower() + todo[1:3])
 
 
 def test_a_request_that_was_withdrawn_or_done_later_is_no_todo() -> None:
