@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from api.app import create_app
+from api.temporal import TemporalStarter
 from hindwise.cli.worker_process import run_worker
 from hindwise.errors import InvalidInput
 from hindwise.settings import Settings
@@ -159,3 +160,24 @@ async def test_a_key_alone_switches_tls_on(papers: Papers) -> None:
     assert connection.tls_of(settings) is True
     assert connection.tls_of(settings.model_copy(update={"temporal_tls": "off"})) is False
     assert connection.tls_of(Settings(_env_file=None)) is False
+
+
+async def test_an_api_that_is_refused_says_so_once_and_goes_on_trying(
+    front: Front, papers: Papers, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It accepts everything meanwhile; whoever reads its log finds the setting."""
+    starter = TemporalStarter(settings_for(front, papers, temporal_api_key="of-yesterday"))
+    refused = front.refused
+    starter.open()
+    try:
+        async with asyncio.timeout(30):
+            while front.refused < refused + 3:
+                await asyncio.sleep(0.05)
+        assert not starter.available()
+        assert not await starter.check()
+    finally:
+        await starter.close()
+    told = [line for line in capsys.readouterr().out.splitlines() if "temporal.refused" in line]
+    assert len(told) == 1
+    assert "HINDWISE_TEMPORAL_API_KEY is wrong" in told[0]
+    assert "of-yesterday" not in told[0]
