@@ -1,0 +1,78 @@
+"""One index serves, at most one is built beside it, and its row keeps how far it came: on both databases."""
+
+import asyncio
+from datetime import timedelta
+
+from hindwise.ledger import generations, memory_changes, rebuild, spaces
+from hindwise.ledger.engine import Ledger
+from hindwise.ledger.generations import Spec, State
+from tests.build import NOON, TENANT, make_memory
+
+SPEC = Spec("model-a", 4, 1)
+
+
+def _furnish(conn):
+    for user in ("ann", "bo"):
+        space = spaces.lock(conn, TENANT, [f"user:{user}"])[f"user:{user}"]
+        for at in range(5):
+            memory = make_memory(f"Likes tea {at}", id=f"{user}-{at}", kind="event", space=f"user:{user}")
+            memory_changes.insert_memory(conn, space.no, memory, actor="test", why="set up")
+
+
+async def test_a_generation_is_built_page_by_page_and_takes_over(ledger_url: str) -> None:
+    ledger = Ledger(ledger_url)
+    try:
+        firsts = await asyncio.gather(*(ledger.write(lambda conn: generations.ensure_live(conn, "embedded", SPEC, NOON)) for _ in range(6)))
+        assert len({first.no for first in firsts}) == 1, "processes that start at once begin one together"
+        await ledger.write(_furnish)
+        other = Spec("model-b", 8, 1)
+        assert (await ledger.write(lambda conn: generations.ensure_live(conn, "weaviate", other, NOON))).no == firsts[0].no
+        asked = await asyncio.gather(*(ledger.write(lambda conn: generations.request(conn, "weaviate", NOON)) for _ in range(6)))
+        assert len({one.no for one in asked}) == 1, "asked for by many it is one"
+        number = asked[0].no
+        build = await ledger.write(lambda conn: generations.begin(conn, number, other))
+        assert (build.generation.state, build.generation.spec, build.total) == (State.BUILDING, other, 10)
+
+        pages = []
+        while True:
+            page = await ledger.write(lambda conn: rebuild.take_page(conn, number, "me", NOON, 30.0, 4))
+            taken = [memory.id for portion in page.portions for memory in portion.memories]
+            pages.append(taken)
+            await ledger.write(
+                lambda conn, page=page, taken=taken: generations.progress(
+                    conn, number, space_no=page.space_no, memory_id=page.memory_id, added=len(taken)
+                )
+            )
+            if page.end:
+                break
+        assert sorted(one for page in pages for one in page) == sorted(f"{user}-{at}" for user in ("ann", "bo") for at in range(5))
+        assert max(map(len, pages)) == 4
+
+        held = await ledger.write(lambda conn: rebuild.take_page(conn, number, "another", NOON + timedelta(seconds=1), 30.0, 4))
+        assert held.end, "nothing is left to lease"
+        assert await ledger.write(lambda conn: generations.switch(conn, number, {"checked": {"memories": 10}}, NOON))
+        states = {one.no: one.state for one in await ledger.read(generations.kept)}
+        assert states == {firsts[0].no: State.DRAINING, number: State.LIVE}
+        await ledger.write(lambda conn: generations.settle(conn, number))
+        assert [one.no for one in await ledger.read(generations.droppable)] == [firsts[0].no]
+        build = await ledger.read(lambda conn: generations.build_of(conn, number))
+        assert (build.done, build.report, build.switched_at) == (10, {"checked": {"memories": 10}}, NOON)
+    finally:
+        await ledger.close()
+
+
+async def test_a_space_that_somebody_holds_is_waited_for_not_passed_over(ledger_url: str) -> None:
+    ledger = Ledger(ledger_url)
+    try:
+        await ledger.write(lambda conn: generations.ensure_live(conn, "embedded", SPEC, NOON))
+        await ledger.write(_furnish)
+        asked = await ledger.write(lambda conn: generations.request(conn, "embedded", NOON))
+        await ledger.write(lambda conn: generations.begin(conn, asked.no, SPEC))
+        first = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "me", NOON, 30.0, 100))
+        assert len(first.portions) == 2
+        second = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "another", NOON, 30.0, 100))
+        assert (second.busy, second.end, second.portions) == (True, False, ())
+        later = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "another", NOON + timedelta(seconds=31), 30.0, 100))
+        assert len(later.portions) == 2, "a lease ends by itself"
+    finally:
+        await ledger.close()
