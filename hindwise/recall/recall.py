@@ -42,9 +42,11 @@ from hindwise.safety.masking import mask
 
 CANDIDATES = 50
 """Per pool and space."""
-HYDRATED = 60
-"""Of each space's candidates; a row read costs more than one found."""
+_SPARE = 32
+"""Of each space's candidates so many more than are wanted are read, for what is not told; a row read costs more than one found."""
 _INDEX_LIMIT_S = 1.5
+_SPARE_S = 0.5
+"""An index keeps its own limit; this one is for an index that does not."""
 _EMBED_LIMIT_S = 5.0
 _YARDSTICK_LIMIT_S = 20.0
 _DEGRADED_ROWS = 2_000
@@ -160,7 +162,7 @@ class Recaller:
             return survey, survey_ms
         # What the index found may be younger than the survey.
         look_again(conn)
-        return self._tell(conn, asked, _Finds(survey, _best_of(lists), False, survey_ms, _ms(at)))
+        return self._tell(conn, asked, _Finds(survey, _best_of(lists, asked.query.limit + _SPARE), False, survey_ms, _ms(at)))
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
         """The question's vector, whether the embedder failed to give one, and how long it took in ms."""
@@ -201,12 +203,12 @@ class Recaller:
             for name in survey.numbers
         ]
         try:
-            async with asyncio.timeout(_INDEX_LIMIT_S):
+            async with asyncio.timeout(max(_INDEX_LIMIT_S, self._engine.settings.index_timeout_s + _SPARE_S)):
                 lists = await asyncio.gather(*calls)
         except (TimeoutError, IndexUnavailable, DimensionMismatch):
             # A mismatch means that another embedder is being moved to: until the index is rebuilt, the ledger answers.
             return _Finds(survey, {}, True, survey_ms, _ms(at))
-        return _Finds(survey, _best_of(lists), False, survey_ms, _ms(at))
+        return _Finds(survey, _best_of(lists, asked.query.limit + _SPARE), False, survey_ms, _ms(at))
 
     def _tell(self, conn: Connection, asked: _Asked, finds: _Finds) -> _Told:
         """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
@@ -243,7 +245,7 @@ class Recaller:
         else:
             rows = queries.live_rows(conn, numbers, list({**candidates, **dict.fromkeys(finds.survey.unapplied)}))
         found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
-        found = _best_rows(self._with_cosines(conn, asked, numbers, found))
+        found = _best_rows(self._with_cosines(conn, asked, numbers, found), asked.query.limit + _SPARE)
         found += self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
         return found, [Found(row, 0.0, None) for row in queries.standing_rows(conn, numbers)]
 
@@ -289,34 +291,34 @@ class Recaller:
         )
 
 
-def _best_of(lists: Sequence[Sequence[Candidate]]) -> dict[str, Candidate]:
-    return {candidate.memory_id: candidate for found in lists for candidate in _best(found)}
+def _best_of(lists: Sequence[Sequence[Candidate]], keep: int) -> dict[str, Candidate]:
+    return {candidate.memory_id: candidate for found in lists for candidate in _best(found, keep)}
 
 
-def _best(found: Sequence[Candidate]) -> list[Candidate]:
-    """The best 60 of a space's union: two pools that agree have fewer, and the ends of two that do not are no answer.
+def _best(found: Sequence[Candidate], keep: int) -> list[Candidate]:
+    """The best of a space's union: two pools that agree have fewer, and the ends of two that do not are no answer.
 
-    Where some cosines are left to the ledger, all: the same 60 are chosen once they are known, so that every index gives the same.
+    Where some cosines are left to the ledger, all: the same ones are chosen once they are known, so that every index gives the same.
     """
-    if len(found) <= HYDRATED or len({candidate.cosine is None for candidate in found}) > 1:
+    if len(found) <= keep or len({candidate.cosine is None for candidate in found}) > 1:
         return list(found)
     fused = fuse([candidate.lexical for candidate in found], [candidate.cosine for candidate in found])
     order = sorted(range(len(found)), key=lambda at: (-fused[at], found[at].memory_id))
-    return [found[at] for at in order[:HYDRATED]]
+    return [found[at] for at in order[:keep]]
 
 
-def _best_rows(found: Sequence[Found]) -> list[Found]:
+def _best_rows(found: Sequence[Found], keep: int) -> list[Found]:
     """The same of rows whose cosines are known by now."""
     by_space: dict[int, list[Found]] = {}
     for item in found:
         by_space.setdefault(item.row.space_no, []).append(item)
-    if all(len(items) <= HYDRATED for items in by_space.values()):
+    if all(len(items) <= keep for items in by_space.values()):
         return list(found)
     kept: list[Found] = []
     for items in by_space.values():
         fused = fuse([item.lexical for item in items], [item.cosine for item in items])
         order = sorted(range(len(items)), key=lambda at, fused=fused, items=items: (-fused[at], items[at].row.id))  # type: ignore[misc]
-        kept += [items[at] for at in order[:HYDRATED]]
+        kept += [items[at] for at in order[:keep]]
     return kept
 
 
