@@ -53,8 +53,9 @@ class Failing:
     """True for a call that the verdict or an error names; else it is the likeliest place, and told as such."""
 
     def told(self, run: Read) -> str:
-        """One line for the retrospective: `turn 4 (pay_invoice): its call failed with …` / 「第4步（…）：…」."""
-        who = self.turn.participant or self.turn.name or ", ".join(dict.fromkeys(c.name for c in self.turn.tool_calls))
+        """One line for the retrospective: `turn 4 (pay_invoice): its call failed and …` / 「第4步（…）：…」."""
+        calls = ", ".join(dict.fromkeys(c.name for c in self.turn.tool_calls))
+        who = self.turn.participant if _is_talk(run) else calls or self.turn.name or self.turn.participant
         number = _number(run, self.turn)
         if run.language == "zh":
             return f"{'' if self.sure else '最可能出错的是'}第{number}步{f'（{who}）' if who else ''}：{self.sign}"
@@ -96,9 +97,8 @@ def _of_error(run: Read) -> Failing | None:
     if not failing:
         return None
     step = failing[0]
-    error = general_error(step.error, run.names, run.language)
-    sign = run.say(f"{step.name} failed", f"{step.name} 失败") + (run.say(f" ({error})", f"（{error}）") if error else "")
-    return Failing(_maker(step, acts) or step.turn, sign, sure=True)
+    # What the error said stands beside it in the retrospective.
+    return Failing(_maker(step, acts) or step.turn, run.say("its call failed and was not put right", "调用失败且未得到纠正"), sure=True)
 
 
 def _is_talk(run: Read) -> bool:

@@ -174,8 +174,8 @@ def _failures(run: Read, note: str, hidden: bool, lessons: Sequence[Draft]) -> s
     told = dict.fromkeys(f"{s.name}: {truncate(one_line(s.error), 160)}" for s in run.steps if s.error)
     failing = failing_step(run)
     parts = [
-        *([failing.told(run)] if failing else []),
         *list(told)[:4],
+        *([failing.told(run)] if failing else []),
         *([run.say(f"verdict: {note}", f"判定：{note}")] if note and run.failed else []),
     ]
     said = [d.retrospective.what_failed_and_why for d in lessons if not {"unmet", "hand-over", "loop"}.isdisjoint(d.topics)]

@@ -81,7 +81,7 @@ def test_the_retrospective_names_the_step() -> None:
     )
     answer = reflect_by_rules(make_episode(turns=turns, outcome=make_outcome("failure")))
     (event,) = [d for d in answer.drafts if d.kind is Kind.EVENT]
-    assert event.retrospective.what_failed_and_why.startswith("turn 2 (book_room): book_room failed (no room left)")
+    assert event.retrospective.what_failed_and_why == ("book_room: no room left; turn 2 (book_room): its call failed and was not put right")
 
 
 def test_a_conversation_without_any_sign_names_no_step() -> None:
