@@ -54,10 +54,11 @@ def _run(cluster: Cluster, asked: argparse.Namespace) -> int:
             _links(cluster, time.monotonic() - began)
             if not asked.keep:
                 outcome = _blows(cluster)
+                holds = _recall_held(outcome)
                 figures["blows"] = asdict(outcome)
             if not asked.no_demo:
                 figures["demo"], promises, _ = perform(Stage(console.out(), demo_words.language("")), ClusterServer(cluster))
-                holds = all(promises.values())
+                holds = holds and all(promises.values())
             if asked.keep:
                 _keep(cluster)
         except KeyboardInterrupt:
@@ -96,6 +97,17 @@ def _blows(cluster: Cluster) -> Outcome:
     if outcome.wrong:
         print("Recalls that were answered wrongly:", *outcome.wrong, sep="\n  ")
     return outcome
+
+
+def _recall_held(outcome: Outcome) -> bool:
+    """Whether recall was answered all the time, or refused with a time to wait while the ledger itself was away; says where not."""
+    holds = not outcome.wrong
+    for felt in outcome.blows:
+        fine = {"answered", "degraded", *(["refused"] if felt.name == "ledger" else [])}
+        if bad := {result: number for result, number in felt.recalls.items() if result not in fine}:
+            holds = False
+            print(f"Not kept: recall was {bad} while {felt.name} was away.")
+    return holds
 
 
 def _row(felt: Felt) -> None:
