@@ -5,7 +5,7 @@ each counts once. Intervals by drawing whole sessions again.
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -127,20 +127,22 @@ def table() -> list[str]:
     return [*lines, "", "| boundary with | en | zh |", "|---|---|---|", *_by_sign()]
 
 
+def _sign_of(boundary: dict[str, Any]) -> str:
+    if boundary["mark"] != "none":
+        return "a word that opens or closes"
+    return "neither word nor pause" if boundary["pause"] == "none" else "a pause of 8 minutes and more, no word"
+
+
 def _by_sign() -> list[str]:
     """What is found where which sign stands."""
-    rows = []
-    for title, fits in (
-        ("a word that opens or closes", lambda b: b["mark"] != "none"),
-        ("a pause of 8 minutes and more, no word", lambda b: b["mark"] == "none" and b["pause"] != "none"),
-        ("neither word nor pause", lambda b: b["mark"] == "none" and b["pause"] == "none"),
-    ):
-        cells = []
-        for lang in ("en", "zh"):
-            marked = [(b["at"] in j.found) for j in judged() if j.session["lang"] == lang for b in j.session["boundaries"] if fits(b)]
-            cells.append(told(sum(marked), len(marked)))
-        rows.append(f"| {title} | {cells[0]} | {cells[1]} |")
-    return rows
+    marked: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
+    for j in judged():
+        for boundary in j.session["boundaries"]:
+            marked[_sign_of(boundary), j.session["lang"]].append(boundary["at"] in j.found)
+    titles = dict.fromkeys(title for title, _ in sorted(marked))
+    return [
+        f"| {title} | {' | '.join(told(sum(marked[title, lang]), len(marked[title, lang])) for lang in ('en', 'zh'))} |" for title in titles
+    ]
 
 
 def whole_table() -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, case, delete, exists, func, or_, select, update
 
 from hindwise.errors import NotFound
 from hindwise.ledger import sessions
@@ -250,5 +250,7 @@ def purge_turns(conn: Connection, before: datetime, now: datetime, limit: int) -
         for row in rows
     ]
     conn.execute(delete(turns).where(or_(*ranges)))
-    conn.execute(update(episodes).where(episodes.c.id.in_([row.id for row in rows])).values(purged_at=now))
+    # The goal of a task that ended by idleness is words of its turns.
+    goal = case((episodes.c.closed_by == "idle", ""), else_=episodes.c.goal)
+    conn.execute(update(episodes).where(episodes.c.id.in_([row.id for row in rows])).values(purged_at=now, goal=goal))
     return len(rows)

@@ -58,9 +58,11 @@ def complete_task(
     close: bool,
     now: datetime,
     closed_by: str = "caller",
+    ended: datetime | None = None,
 ) -> Accepted:
     """End the open task of a locked session: cut the episode from the ledger's numbers, queue its reflection.
 
+    `ended`: by the ledger's clock, where that was before `now`; the briefs told up to then are the task's.
     Called again without new turns it finds the first: the same verdict is a duplicate, another one is a later verdict.
     Raises NotFound when the session has no turn yet.
     """
@@ -86,7 +88,14 @@ def complete_task(
     body = digest([goal, outcome.model_dump(mode="json")])
     key = _key(goal, turns)
     episodes.add(
-        conn, episode, session_key=session.session_id, seqs=(first, last), task_key=key, digest=body, recall_ids=recall_ids, now=now
+        conn,
+        episode,
+        session_key=session.session_id,
+        seqs=(first, last),
+        task_key=key,
+        digest=body,
+        recall_ids=recall_ids,
+        now=ended or now,
     )
     sessions.set_open_seq(conn, session, last + 1)
     if close:

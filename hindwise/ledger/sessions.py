@@ -267,6 +267,14 @@ def turns_of(conn: Connection, tenant_id: str, session_key: str, first_seq: int,
     return tuple(_turn(row) for row in conn.execute(_RANGE, asked))
 
 
+def recorded_times(conn: Connection, tenant_id: str, session_key: str, seqs: Collection[int]) -> dict[int, datetime]:
+    """When the turns of these numbers came, by the ledger's clock; those that are gone are left out."""
+    query = select(turns.c.seq, turns.c.recorded_at).where(
+        turns.c.tenant_id == tenant_id, turns.c.session_key == session_key, turns.c.seq.in_(list(seqs))
+    )
+    return {row.seq: row.recorded_at for row in conn.execute(query)}
+
+
 def _turn(row: Row[Any]) -> Turn:
     return Turn(
         seq=row.seq,

@@ -23,13 +23,15 @@ def worth_reflecting(episode: Episode) -> str | None:
     language = language_of_episode(episode)
     said = [words for turn in episode.turns if (words := without_briefs(turn.content))]
     calls = steps_of(episode.turns)
+    # The goal of a task that ended by idleness was read from its turns: it says nothing that they do not.
+    goal = episode.goal if episode.closed_by != "idle" else ""
     if not said and not calls:
         return say(language, "the episode holds no words and no calls", "该任务没有任何内容或调用")
-    if calls or (episode.outcome.status is not OutcomeStatus.UNKNOWN and (episode.goal or episode.outcome.note)):
+    if calls or (episode.outcome.status is not OutcomeStatus.UNKNOWN and (goal or episode.outcome.note)):
         return None
-    if all(cues.is_filler(words) for _, words in user_turns(episode)) and not episode.goal:
+    if all(cues.is_filler(words) for _, words in user_turns(episode)) and not goal:
         return say(language, "only greetings and fillers: there is nothing to learn", "只有寒暄和语气词，没有可总结的内容")
-    if not episode.goal and _only_questions(episode):
+    if not goal and _only_questions(episode):
         return say(language, "only one-off questions: nothing outlives them", "只有一次性的问题，没有需要留下的内容")
     return None
 

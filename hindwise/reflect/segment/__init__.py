@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindwise.model.turn import Turn
-from hindwise.reflect.rules.statements import sentences_of
-from hindwise.reflect.segment import cues
 from hindwise.reflect.segment.signs import ENOUGH, Spoken, weigh
 from hindwise.reflect.transcript import steps_of
 from hindwise.text.clean import one_line, truncate
 
 MAX_PARTS = 12
-MAX_GOAL_CHARS = 300
+MAX_GOAL_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One task of a range: first and last turn by the ledger's number, both inclusive. `goal`: what the user asked for first, in their words."""
+    """One task of a range: first and last turn by the ledger's number, both inclusive. `goal`: what the user asked for, in their words."""
 
     first_seq: int
     last_seq: int
@@ -50,7 +48,7 @@ def _cuts(said: Sequence[Spoken]) -> list[tuple[int, float]]:
     for place, one in enumerate(said):
         if not one.says:
             continue
-        if asked and place not in held and not one.closes and (score := weigh(said, start, place)) >= ENOUGH:
+        if asked and place not in held and one.may_begin and (score := weigh(said, start, place)) >= ENOUGH:
             # What a framework tells the agent at the beginning of a task belongs to the task.
             first = place
             while first - 1 > start and said[first - 1].turn.role == "system":
@@ -72,10 +70,12 @@ def _held(turns: Sequence[Turn]) -> frozenset[int]:
 
 
 def goal_of(said: Sequence[Spoken]) -> str:
-    """The user's first words that ask for something, else that say something, on one line, without the words that only open a task."""
+    """The user's first message that asks for something, else that says something, without the words that only open a task.
+
+    The whole message: the same request completed by a caller has the same task key.
+    """
     speaking = [one for one in said if one.says]
+    if speaking and speaking[0].opens:
+        return truncate(one_line(speaking[0].begun), MAX_GOAL_CHARS)
     chosen = next((one for one in speaking if (one.requests or one.asks) and not one.closes), speaking[0] if speaking else None)
-    if chosen is None:
-        return ""
-    words = cues.OPENS.sub("", chosen.words, count=1).lstrip(" ,，.。:：;；!！–—-") if chosen.opens else chosen.words
-    return truncate(one_line(" ".join(sentences_of(words or chosen.words)[:3])), MAX_GOAL_CHARS)
+    return truncate(one_line(chosen.words), MAX_GOAL_CHARS) if chosen else ""

@@ -13,12 +13,14 @@ OPENS = re.compile(
     r"(?:new|next|another|different|separate|unrelated|other)"
     r" (?:task|topic|question|thing|issue|request|matter|subject|problem|job|assignment)"
     r"(?: for (?:you|today|now)|,? please| now)?\s*(?:[:,.;!–—-]|$))"
-    r"|(?:now |on to |next |then |and )*(?:for )?something (?:else|new|(?:completely |totally |entirely |quite |very )?(?:different|unrelated))\b"
+    r"|(?:now |on to |next |then |and )*(?:for )?something (?:else|new"
+    r"|(?:completely |totally |entirely |quite |very )?(?:different|unrelated))\b"
     r"|(?:let'?s |let us |can we |shall we |i(?:'d| would) like to |we can |time to )(?:now )?(?:switch|change|move on|go on|turn|jump)"
     r"(?: over)?(?: gears| (?:the )?(?:topics?|subject)|(?: on)? to (?:something|the next|another|a (?:new|different))|[.,:!]|$)"
     r"|(?:switching|changing|shifting) (?:gears|topics?|(?:the )?subject)|moving on\b"
     r"|on (?:an?(?:other| different| unrelated| separate)|a (?:completely|totally|very) different) (?:note|topic|subject|matter|front)\b"
-    r"|(?:a )?change of (?:subject|topic)|(?:completely |totally )?unrelated(?: to (?:that|this))?\s*[,:.;-]|next(?: up| on the list)\s*[:,.]"
+    r"|(?:a )?change of (?:subject|topic)|(?:completely "
+    r"|totally )?unrelated(?: to (?:that|this))?\s*[,:.;-]|next(?: up| on the list)\s*[:,.]"
     r"|(?:再|来|我们)*(?:换|转)(?:一|到)?(?:下一)?个?(?:话题|任务|问题|题目|主题|事|需求)(?:吧|了|说|聊)?"
     r"|(?:再|来|还有|有|是|这是)*(?:一?个)?(?:新的?|下一?个|另一?个|另外一?个|不同的|不相关的|无关的)"
     r"(?:任务|话题|问题|需求|事情|主题|题目)(?:来了|是)?\s*(?:[:：，,。！!]|$)"
@@ -36,7 +38,8 @@ CLOSES = re.compile(
     r"|\b(?:nothing|no(?:thing)?) (?:else|more|further)\b(?! (?:than|but))"
     r"|\b(?:we(?:'re| are)|i(?:'m| am)|all) (?:all )?(?:done|set|finished|good)\b(?! (?:with the|to|by|at|in))"
     r"|\b(?:this|that) (?:one |task |issue |topic |case )?is (?:now )?(?:done|finished|closed|settled|solved|over)\b"
-    r"|\bi(?:'ll| will) (?:get back to you|be in touch|come back to (?:it|this|you)|think about it|reach out)\b|\btalk (?:to you )?(?:soon|later)\b"
+    r"|\bi(?:'ll| will) (?:get back to you|be in touch|contact you|come back to (?:it|this"
+    r"|you)|think about it|reach out)\b|\btalk (?:to you )?(?:soon|later)\b"
     r"|\beverything i (?:need|needed|wanted)\b|\b(?:good)?bye\b|\bsee you\b|\bhave a (?:nice|good|great|lovely)\b|\bwe can close this\b"
     r"|就(?:是)?这些|就这样(?:吧|了|[，。！!]|$)|就(?:先)?到(?:此|这)|到此(?:为止|结束)|先这样|没(?:有)?(?:什么)?(?:别|其他|其它)的?(?:事|问题|需要)?(?:情)?了?"
     r"|没事了|没有问题了|(?:都|全|已经|这.{0,4})?(?:办|弄|搞|做|处理|解决)(?:完|好|定|妥)了|结束(?:了|吧)|再见|拜拜|回头(?:见|再说|联系)|晚点再说|我再(?:想想|考虑)|完事"
@@ -59,7 +62,8 @@ RETURNS = re.compile(
 
 GOES_ON = re.compile(
     rf"(?i)^\W*{_POLITE}(?:also|but|or|then|plus|no\b|nope|not\b|actually|wait|sorry|hm+\b|yes|yeah|yep|i mean|i meant|instead|what about"
-    r"|how about|why not|what if|one more|another one|the (?:first|second|third|fourth|last|other|later|earlier|one|former|latter)\b|same\b"
+    r"|how about|why not|what if|one more|another one|the (?:first|second"
+    r"|third|fourth|last|other|later|earlier|one|former|latter)\b|same\b"
     r"|again\b|still\b|better\b|more\b|less\b|too\b|shorter\b|longer\b|did (?:that|it|so)\b|change of plans?|for the (?:next|other|rest)"
     r"|in that case|if (?:so|not)\b|sure\b|please do\b|go ahead|i (?:see|understand)\b|understood\b|which\b(?! form| way| of the)"
     r"|还有|先(?!帮)|再(?!帮)|也|然后|而且|但|不过|可是|不对|不是|不用|不要|别|对[，,。！!]|是的?[，,。]|等等|等一下|抱歉|哦不|改(?:成|为|了)|它|他|她|这个(?![月周星季])"
@@ -78,25 +82,29 @@ POINTS_BACK = re.compile(
 
 INVITES = re.compile(
     r"(?i)\b(?:anything|something|what) else\b|\b(?:any )?(?:other|further|more) (?:questions?|requests?|help|assistance)\b"
-    r"|\bhow (?:else )?(?:can|may) i (?:help|assist)|\bfeel free to\b|\byou(?:'re| are) (?:very )?welcome\b|\bany ?time\b|\bglad (?:i could|to)"
+    r"|\bhow (?:else )?(?:can|may) i (?:help|assist)|\bfeel free to\b"
+    r"|\byou(?:'re| are) (?:very )?welcome\b|\bany ?time\b|\bglad (?:i could|to)"
     r"|\bhave a (?:nice|great|good)"
     r"|还有(?:什么|其他|其它|别的)|(?:其他|其它|别的)(?:需要|问题|可以)|不客气|随时(?:找|问|联系|告诉)|很高兴(?:能)?帮|祝您|还需要(?:我)?(?:做|帮)?(?:什么|别的|其他)"
 )
 """The agent says that it is free for something new."""
 
 ASKS_BACK = re.compile(
-    r"(?i)[?？]\s*$|\b(?:please|kindly) (?:provide|share|confirm|tell|give|specify|choose|let me know)\b|\bi(?:'ll| will)? (?:first )?need (?:your"
+    r"(?i)[?？]\s*$|\b(?:please|kindly) (?:provide|share|confirm|tell|give"
+    r"|specify|choose|let me know)\b|\bi(?:'ll| will)? (?:first )?need (?:your"
     r"|the|an?)\b|\bcould you (?:please )?(?:provide|tell|confirm|share|give)"
     r"|请(?:您|你)?(?:先)?(?:提供|告诉|告知|确认|选择|说明|补充)|需要(?:您|你)(?:的|先|提供)"
 )
 """The agent waits for an answer."""
 
 GREETS = re.compile(
-    r"(?i)^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|bonjour|你好|您好|嗨|哈喽|早上好|下午好|晚上好|早啊?|在吗)(?![a-z])"
+    r"(?i)^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|bonjour"
+    r"|你好|您好|嗨|哈喽|早上好|下午好|晚上好|早啊?|在吗)(?![a-z])"
 )
 
 NEEDS = re.compile(
-    r"(?i)\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:need|want|like|wish|am looking|'m looking|was (?:hoping|looking)|have (?:a|an) (?:question|problem|issue))\b"
+    r"(?i)\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:need|want|like|wish|am looking"
+    r"|'m looking|was (?:hoping|looking)|have (?:a|an) (?:question|problem|issue))\b"
     r"|\b(?:can|could|would|will) you\b|\bplease\b|\bhelp me\b|\b(?:i'm|i am|we're|we are) (?:looking|trying|hoping)\b"
     r"|我们?(?:想|要|需要|打算|希望)|帮(?:我|我们|忙)|请(?!问您|假)|麻烦|给我|替我|^(?:把|将|在.{1,12}[里中上]|给.{2,10})"
 )

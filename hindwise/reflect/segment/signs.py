@@ -21,14 +21,19 @@ LONG, MEDIUM = timedelta(minutes=60), timedelta(minutes=8)
 """Nobody spoke for so long. A pause alone never cuts: people come back to what they left."""
 
 _MAX_CHARS = 2_000
-_BEFORE, _AFTER = 14, 5
-"""Turns that the words of a turn are compared with."""
+_BEFORE, _AFTER, _TOOLS = 14, 5, 60
+"""Turns that the words of a turn are compared with; and turns whose tools count."""
 
-_GENERAL = frozenset(
-    """help thank can could would like need want know get make tell check find look new task question topic sure great good done one also use
-    work time day let now right ok okay hello hi welcom anyth els assist provid inform detail user id result true fals null name order
-    """.split()
-)
+_LEADING = 3
+"""Sentences among which one may say that something new begins."""
+_MARKS = " ,，.。:：;；!！–—-"
+
+_GENERAL_EN = """
+    help thank can could would like need want know get make tell check find look new task question topic sure great good
+    done one also use work time day let now right ok okay hello hi welcom anyth els assist provid inform detail user id
+    result true fals null name order
+"""
+_GENERAL = frozenset(_GENERAL_EN.split())
 _LITTLE_ZH = frozenset("的了我你您请帮把要一下是在有吗呢这那个给和也都就不能可以什么怎么好没还再想需谢先吧啊到为对会已经被让跟与及或")
 
 
@@ -65,9 +70,27 @@ class Spoken:
         return frozenset(call.name for call in self.turn.tool_calls) | ({self.turn.name} if self.turn.role == "tool" else frozenset())
 
     @cached_property
+    def begun(self) -> str:
+        """What follows the words that open a task; empty where it opens none. They may stand behind a thank-you for the last one."""
+        if not self.says or cues.RETURNS.search(self.words[:200]):
+            return ""
+        at = 0
+        for sentence in sentences_of(self.words[:400])[:_LEADING]:
+            at = max(at, self.words.find(sentence, at))
+            if at < 200 and (opening := cues.OPENS.search(sentence)):
+                return self.words[at + opening.end() :].lstrip(_MARKS) or sentence
+        return ""
+
+    @property
     def opens(self) -> bool:
         """It says that something new begins."""
-        return self.says and cues.OPENS.search(self.words[:200]) is not None and cues.RETURNS.search(self.words[:200]) is None
+        return bool(self.begun)
+
+    @cached_property
+    def may_begin(self) -> bool:
+        """No thank-you and no good-bye alone."""
+        ends = self.closes or (self.wraps and not self.requests and not self.asks)
+        return self.says and (self.opens or not ends)
 
     @cached_property
     def closes(self) -> bool:
@@ -176,7 +199,7 @@ def _shift(said: Sequence[Spoken], start: int, place: int) -> float:
     if following:
         goes_on = share(following, known)
         score += 0.5 if goes_on <= 0.1 else -0.75 if goes_on >= 0.3 else 0.0
-    used = frozenset().union(*(other.tools for other in said[start:place]))
+    used = frozenset().union(*(other.tools for other in said[max(start, place - _TOOLS) : place]))
     next_used = frozenset().union(*(other.tools for other in later))
     if used and next_used:
         score += -0.5 if used & next_used else 0.5
