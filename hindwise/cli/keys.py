@@ -51,6 +51,7 @@ def _make_first_key(settings: "Settings") -> None:
     import asyncio
 
     from api.bootstrap import ensure_first_key
+    from hindwise.cli import logging
     from hindwise.engine import open_engine
     from hindwise.ledger import keys
 
@@ -59,6 +60,7 @@ def _make_first_key(settings: "Settings") -> None:
             await ensure_first_key(engine)
 
     if not _in_ledger(settings, keys.count, write=False):
+        logging.set_up("warning", "cli")
         asyncio.run(once())
 
 

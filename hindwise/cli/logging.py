@@ -51,7 +51,7 @@ def places(error: BaseException) -> list[str]:
 
 
 def set_up(level: str, role: str) -> None:
-    """Send all log lines of this process to stderr as JSON. `level`: debug, info, warning or error; `role`: api or worker."""
+    """Send all log lines of this process to stderr as JSON. `level`: debug, info, warning or error; `role`: api, worker or cli."""
     number = logging.getLevelNamesMapping()[level.upper()]
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,

@@ -3,7 +3,6 @@
 The request is a row of the ledger, which a worker picks up; this command only watches it, so it may be ended and started at will.
 """
 
-import asyncio
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -75,7 +74,12 @@ def reindex(
     """
     if sum((status, answer is not None, cancel, drop_old)) > 1:
         raise Ended("--status, --answer, --cancel and --drop-old do not go together", code=exits.USAGE)
+    import asyncio
+
+    from hindwise.cli import logging
+
     settings = options.settings_with(data=data)
+    logging.set_up("warning", "cli")
     code = exits.OK
     try:
         asyncio.run(_run(settings, to=to, wait=wait, status=status, answer=answer, cancel=cancel, drop_old=drop_old, as_json=as_json))
@@ -183,6 +187,8 @@ async def _signal(settings: "Settings", number: int, signal: str) -> None:
 
 async def _follow(settings: "Settings", ledger: "Ledger", number: int, *, wait: bool, as_json: bool) -> None:
     """Show how far a build comes, until it serves, waits for a person or was given up."""
+    import asyncio
+
     from hindwise.cli import running
     from hindwise.ledger import generations
     from hindwise.ledger.generations import OPEN
@@ -228,6 +234,8 @@ def _bar(*, quiet: bool) -> Any:
 
 async def _drop_old(settings: "Settings", ledger: "Ledger", *, as_json: bool) -> None:
     """Remove every index that serves no longer, and the vectors of models that none is made with."""
+    import asyncio
+
     from hindwise.engine import installation_secret
     from hindwise.errors import HindwiseError
     from hindwise.index.factory import remove_index
