@@ -19,11 +19,13 @@ from bench.reflection.sampling import half_of, told
 from bench.reflection.segments_make import airline_runs, material, parallel_runs
 from hindwise.model.turn import Origin, ToolCall, Turn
 from hindwise.reflect.segment import segment
+from hindwise.text.language import language_of
 
 _FILE = Path(__file__).with_name("segments.jsonl")
 _ORIGIN = {"user": Origin.USER, "assistant": Origin.AGENT, "tool": Origin.TOOL}
 _BEGIN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 _NEAR = 1
+_CHAINS = {"dev": "orders in a row (dev)", "report": "orders in a row (report)"}
 _DRAWS, _SEED = 2_000, 20_260_101
 
 
@@ -108,6 +110,15 @@ def whole_runs() -> Iterator[tuple[str, str, tuple[Turn, ...]]]:
         yield "en", run["name"], turns_of(run["turns"])
 
 
+def chains() -> Iterator[tuple[str, str, tuple[Turn, ...]]]:
+    """Language, half and turns of orders in a row about one thing (`segments_chains.txt`), the hardest to leave in one piece."""
+    for line in _FILE.with_name("segments_chains.txt").read_text(encoding="utf-8").splitlines():
+        half, *said = line.split(" | ")
+        if said:
+            rows = [{"role": "assistant" if place % 2 else "user", "content": words} for place, words in enumerate(said)]
+            yield language_of(said[0]), half, turns_of(rows)
+
+
 def table() -> list[str]:
     """The figures as lines of a Markdown table."""
     lines = [
@@ -150,8 +161,10 @@ def whole_table() -> list[str]:
     counts: Counter[tuple[str, str, bool]] = Counter()
     for lang, name, turns in whole_runs():
         counts[lang, name.partition("/")[0], len(segment(turns)) > 1] += 1
+    for lang, half, turns in chains():
+        counts[lang, _CHAINS[half], len(segment(turns)) > 1] += 1
     lines = ["| whole runs that are cut, by origin | en | zh |", "|---|---|---|"]
-    for origin in ("own", "parallel", "airline"):
+    for origin in ("own", "parallel", "airline", *_CHAINS.values()):
         cells = [_cut(counts[lang, origin, True], counts[lang, origin, False]) for lang in ("en", "zh")]
         lines.append(f"| {origin} | {cells[0]} | {cells[1]} |")
     return lines

@@ -65,9 +65,10 @@ GOES_ON = re.compile(
     r"|how about|why not|what if|one more|another one|the (?:first|second"
     r"|third|fourth|last|other|later|earlier|one|former|latter)\b|same\b"
     r"|again\b|still\b|better\b|more\b|less\b|too\b|shorter\b|longer\b|did (?:that|it|so)\b|change of plans?|for the (?:next|other|rest)"
-    r"|in that case|if (?:so|not)\b|sure\b|please do\b|go ahead|i (?:see|understand)\b|understood\b|which\b(?! form| way| of the)"
+    r"|in that case|if (?:so|not)\b|sure\b|please do\b|go ahead|i (?:see|understand)\b|understood\b|which\b(?! form| way"
+    r"| of the)|(?:did|have|are|were|why did|when did) you\b"
     r"|还有|先(?!帮)|再(?!帮)|也|然后|而且|但|不过|可是|不对|不是|不用|不要|别|对[，,。！!]|是的?[，,。]|等等|等一下|抱歉|哦不|改(?:成|为|了)|它|他|她|这个(?![月周星季])"
-    r"|那(?!天|年|时)|那个|这些|那些|上面|刚才|前面|后面|另外|如果|要是|好些|还是|就[^业是]|第[一二三四五]|更|太|请再|为什么不|所以|以后|因为)"
+    r"|那(?!天|年|时)|那个|这些|那些|上面|刚才|前面|后面|另外|如果|要是|好些|还是|就[^业是]|第[一二三四五]|更|太|请再|为什么不|所以|以后|因为|你(?:刚才?|已经|有没有|是不是|为什么|怎么))"
 )
 """At the beginning of a turn: it goes on with what was said before."""
 
@@ -115,3 +116,9 @@ ASKS = re.compile(
     r"|[\u4e00-\u9fff].{3,}[？?]|(?:怎么|多少|哪[里儿个些]?|什么时候|为什么|是否|能不能|有没有).{2,}"
 )
 """A question that could stand alone; a weaker sign than a wish, because most questions are about what was just said."""
+
+OWN_NEED = re.compile(
+    r"(?i)^\W*(?:i|we)(?:'d| would|'m|'ve| have| am)? (?:\w+ ){0,2}(?:need|want|like|wish|looking|trying|hoping|got)\b|^\W*(?:my|our) \w+"
+    r"|\bhelp me\b|^(?:我们?(?:想|要|需要|打算|希望)|我们?的|我\S{2,6}(?:坏|漏|丢|断))"
+)
+"""A turn that begins with what its speaker needs or has: orders about work in hand seldom do."""

@@ -17,6 +17,9 @@ from hindwise.text.tokens import tokens
 ENOUGH = 2.0
 """From this sum on a turn begins a part of its own."""
 
+BARE = 1.0
+"""So much more where nobody opened, closed, thanked, greeted or paused: orders in a row about one thing look like shifts."""
+
 LONG, MEDIUM = timedelta(minutes=60), timedelta(minutes=8)
 """Nobody spoke for so long. A pause alone never cuts: people come back to what they left."""
 
@@ -24,6 +27,8 @@ _MAX_CHARS = 2_000
 _BEFORE, _AFTER, _TOOLS = 14, 5, 60
 """Turns that the words of a turn are compared with; and turns whose tools count."""
 
+_FEW = 4
+"""Telling tokens: short orders ("Run the tests.") have new words within the same task too."""
 _LEADING = 3
 """Sentences among which one may say that something new begins."""
 _MARKS = " ,，.。:：;；!！–—-"
@@ -147,12 +152,18 @@ def weigh(said: Sequence[Spoken], start: int, place: int) -> float:
         score += 2.0 if user_before.closes else 0.75 if user_before.wraps else 0.0
     score += _pause(said, place)
     score += 1.0 if cues.GREETS.search(head) else 0.0
+    # Without any of these the words alone would have to tell, and one task has many words: they must tell more.
+    if score == 0.0:
+        score -= BARE
     score += 1.0 if now.requests else 0.0 if now.asks else -0.5
+    score += 0.5 if cues.OWN_NEED.search(head) else 0.0
     if agent_before is not None:
         invites = cues.INVITES.search(agent_before.words[-300:]) is not None
         asks = cues.ASKS_BACK.search(agent_before.words[-400:]) is not None
         score += 0.5 if invites else -1.5 if asks else 0.25
-    return score + _against(now, head) + _shift(said, start, place)
+    shift = _shift(said, start, place)
+    # Who says "next task" may go on with the same words: one more of the same sort is another task.
+    return score + (max(0.0, shift) if now.opens else shift + _against(now, head))
 
 
 def _pause(said: Sequence[Spoken], place: int) -> float:
@@ -162,8 +173,6 @@ def _pause(said: Sequence[Spoken], place: int) -> float:
 
 def _against(now: Spoken, head: str) -> float:
     """What says that the same task goes on."""
-    if now.opens:
-        return 0.0
     score = 0.0
     if cues.GOES_ON.search(head) or common.CORRECTION.search(head):
         score -= 2.0
@@ -194,7 +203,7 @@ def _shift(said: Sequence[Spoken], start: int, place: int) -> float:
             break
         later.append(other)
     told = share(now.content, known)
-    score = -1.0 if len(now.content) < 2 else 1.0 if told == 0 else 0.5 if told <= 0.15 else -1.0 if told >= 0.34 else 0.0
+    score = _newness(told, len(now.content))
     following = frozenset().union(*(other.content for other in later)) - now.content
     if following:
         goes_on = share(following, known)
@@ -204,6 +213,13 @@ def _shift(said: Sequence[Spoken], start: int, place: int) -> float:
     if used and next_used:
         score += -0.5 if used & next_used else 0.5
     return score
+
+
+def _newness(told: float, count: int) -> float:
+    """By the share of a turn's telling tokens that were said before; few of them tell nothing, or speak against."""
+    if count < _FEW:
+        return -1.0 if told >= 0.34 or count < _FEW // 2 else 0.0
+    return 1.0 if told == 0 else 0.5 if told <= 0.15 else -1.0 if told >= 0.34 else 0.0
 
 
 def _comes_back(said: Sequence[Spoken], place: int) -> bool:
