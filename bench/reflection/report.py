@@ -5,7 +5,7 @@ Figures stand beside those of the release before, with 95 % intervals (Wilson). 
 
 from pathlib import Path
 
-from bench.reflection import airline, failing_step, gating, hermes, parallel
+from bench.reflection import airline, failing_step, gating, hermes, parallel, segments
 from hindwise.reflect.rules import RuleReflector
 
 TARGET = Path(__file__).with_name("REPORT.md")
@@ -34,6 +34,7 @@ def report() -> str:
         *_failing(),
         *_airline(),
         *_parallel(),
+        *_segments(),
         *_hermes(),
     ]
     return "\n".join(parts) + "\n"
@@ -93,6 +94,23 @@ def _parallel() -> list[str]:
         "Expectations were written before any rule was tuned; first measured: F1 0.78 in English, 0.76 in Chinese. Misses were",
         "looked at in the",
         "dev half alone.",
+    ]
+
+
+def _segments() -> list[str]:
+    return [
+        "",
+        "## Where one task ends and the next begins (`segments.jsonl`, 60 joined sessions)",
+        "",
+        *segments.table(),
+        "",
+        *segments.whole_table(),
+        "",
+        "Sessions, runs and marker phrases were written before the rules, by the same author; runs and phrases of one half never",
+        "occur in the other. First measured, before any change: F1 0.90 (dev) and 0.91 (report) in English, 0.91 and 0.98 in Chinese.",
+        "But then eight of ten sessions of orders in a row about one thing were cut, which no joined run shows. Since then",
+        "other words alone must tell more: this cost what stands under “neither word nor pause”, and no such session is cut.",
+        "Intervals of F1: whole sessions drawn again.",
     ]
 
 

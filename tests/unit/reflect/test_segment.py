@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from bench.reflection.sampling import half_of
 from bench.reflection.segments import chains, f1, judged, whole_runs
 from hindwise.model.turn import Origin, Turn
+from hindwise.reflect.gate import worth_reflecting
 from hindwise.reflect.segment import MAX_GOAL_CHARS, MAX_PARTS, Part, segment
-from tests.build import NOON, make_call, make_turn, make_turns
+from tests.build import NOON, make_call, make_episode, make_outcome, make_turn, make_turns
 
 LETTER = {
     "en": (
@@ -162,6 +163,16 @@ def test_there_are_at_most_twelve_parts_and_a_goal_is_short() -> None:
     parts = segment(make_turns(*lines))
     assert len(parts) == MAX_PARTS
     assert max(len(part.goal) for part in parts) <= MAX_GOAL_CHARS
+
+
+def test_a_goal_that_was_read_from_the_turns_opens_no_gate() -> None:
+    """Else every idle question would be sent to a model."""
+    turns = make_turns(("user", "What time is it in Tokyo?"), ("assistant", "22:40"))
+    (part,) = segment(turns)
+    asked = make_episode(turns=turns, goal=part.goal, outcome=make_outcome("unknown", "rule"))
+    assert part.goal == "What time is it in Tokyo?"
+    assert worth_reflecting(asked) is None
+    assert worth_reflecting(asked.model_copy(update={"closed_by": "idle"})) is not None
 
 
 _LINES = st.sampled_from(
