@@ -210,7 +210,7 @@ class FeedbackAnswer(Answer):
 
 
 class MemoryWritten(Answer):
-    """What became of a written memory. action: add, agree, supersede, late, retract."""
+    """What became of a written or judged memory. action: add, agree, supersede, late, retract; confirmed, rejected, edited."""
 
     id: str
     status: str
@@ -251,6 +251,7 @@ class MemoryAnswer(Answer):
     closed_at: Time | None
     close_reason: str
     superseded_by: str
+    confirmed_by: str
     version: int
     evidence_count: int
     hits: int

@@ -188,6 +188,34 @@ class MemoryBody(Owner):
     retrospective: RetrospectiveBody | None = None
 
 
+class ReviewBody(Body):
+    """Why a person confirms or rejects a memory; may be left out."""
+
+    model_config = _example({"reason": "she moved in March"}, {"reason": "她三月搬家了"})
+
+    reason: StrictStr = Field(default="", max_length=300, description="Kept in the memory's history.")
+
+
+class EditBody(Body):
+    """What a memory should say instead. What is left out stays as it is."""
+
+    model_config = _example({"conclusion": "Prefers aisle seats on long flights", "value": "aisle", "scope": "long flights"})
+
+    conclusion: StrictStr | None = Field(default=None, min_length=1, max_length=MAX_CONCLUSION_CHARS)
+    kind: Kind | None = None
+    subject: StrictStr | None = Field(default=None, max_length=200)
+    attribute: StrictStr | None = Field(default=None, max_length=200)
+    scope: StrictStr | None = Field(default=None, max_length=200)
+    value: StrictStr | None = Field(
+        default=None, max_length=1_000, description="Left out where the conclusion changes: read from the new conclusion."
+    )
+    applies_when: StrictStr | None = Field(default=None, max_length=500)
+    not_when: StrictStr | None = Field(default=None, max_length=500)
+    importance: StrictInt | None = Field(default=None, ge=1, le=10)
+    retrospective: RetrospectiveBody | None = None
+    reason: StrictStr = Field(default="", max_length=300, description="Kept in the history.")
+
+
 class SimpleMemoryBody(Body):
     """The shortest way in: one sentence."""
 
@@ -237,6 +265,13 @@ class MemoriesQuery(OwnedQuery):
     kind: Kind | None = None
     status: Status | None = None
     q: str = Field(default="", max_length=200, description="Part of the conclusion.")
+
+
+class ReviewQuery(Page):
+    """Whose memories wait for a person."""
+
+    user_id: Id | None = None
+    agent_id: Id | None = None
 
 
 class MemoryQuery(Body):

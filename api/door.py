@@ -51,13 +51,14 @@ class Door(APIRoute):
             services.rate.take(caller.id)
             auth.check_scope(caller, scope)
             request.state.caller = caller
-            if request.method != "POST":
+            if request.method not in {"POST", "PATCH"}:
                 return await inner(request)
             body = await read_body(request, services.engine.settings.max_request_bytes)
             request._body = body
             if takes_json and not raw_body:
                 await _read_json(request, body)
-            key = request.headers.get("idempotency-key", "").strip()
+            # An edit needs no key: its memory's id derives from the words.
+            key = request.headers.get("idempotency-key", "").strip() if request.method == "POST" else ""
             # A hook's runs have ids, and a refusal would fail the sender's run: there the key only names a run that brings none.
             if not key or raw_body:
                 return await inner(request)

@@ -15,6 +15,7 @@ from hindwise.cli import (
     reflect,
     reflections,
     reindex,
+    review,
     roles,
     sessions,
     setup_temporal,
@@ -49,5 +50,21 @@ def _root(
     """Hindsight for agents: durable reflections in, short briefs out."""
 
 
-for module in (up, demo, status, reflect, memories, sessions, reflections, erase, keys, doctor, migrate, reindex, roles, setup_temporal):
+for module in (
+    up,
+    demo,
+    status,
+    reflect,
+    memories,
+    review,
+    sessions,
+    reflections,
+    erase,
+    keys,
+    doctor,
+    migrate,
+    reindex,
+    roles,
+    setup_temporal,
+):
     module.register(app)

@@ -7,9 +7,9 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from hindwise.index.document import document_of
-from hindwise.ledger.memories import JSON_WORDS, LIFECYCLE
+from hindwise.ledger.memories import JSON_WORDS, LIFECYCLE, superseded_by
 from hindwise.ledger.schema import evidence, memories, memory_events, memory_links
-from hindwise.model.memory import Evidence, Memory
+from hindwise.model.memory import Evidence, Memory, Status
 from hindwise.resolve.slots import duplicate_key, slot_key
 
 # With the values beside the statement, not in it: else SQLAlchemy builds and keys some forty parameters anew for every memory.
@@ -104,3 +104,20 @@ def change(conn: Connection, memory: Memory, *, actor: str, action: str, why: st
 def link(conn: Connection, from_id: str, to_id: str, kind: str, reason: str, at: datetime) -> None:
     """Tie two memories: supersedes, retracts, precedes."""
     conn.execute(_LINK, {"from_id": from_id, "to_id": to_id, "kind": kind, "reason": reason[:500], "at": at})
+
+
+def reopen(conn: Connection, closed: Memory, *, actor: str, why: str, at: datetime) -> list[tuple[str, int]]:
+    """What `closed` had superseded in its slot stands again, unless something newer heads it; return ids with space numbers.
+
+    The caller marks them dirty.
+    """
+    key = slot_key(closed)
+    reopened: list[tuple[str, int]] = []
+    for older, space_no in superseded_by(conn, closed.id) if key else ():
+        same_slot = (memories.c.space_no == space_no, memories.c.slot_key == key, memories.c.head)
+        taken = conn.execute(select(func.count()).where(*same_slot)).scalar_one()
+        if older.status is Status.SUPERSEDED and slot_key(older) == key and not taken:
+            again: dict[str, Any] = {"status": Status.ACTIVE, "head": True, "valid_to": None, "closed_at": None}
+            change(conn, older, actor=actor, action="reopened", why=why, at=at, **again, close_reason="", superseded_by="")
+            reopened.append((older.id, space_no))
+    return reopened

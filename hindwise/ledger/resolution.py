@@ -12,7 +12,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
-from hindwise.ledger import outbox, spaces
+from hindwise.ledger import outbox, review, spaces
 from hindwise.ledger.schema import evidence, memories
 from hindwise.ledger.spaces import SpaceRow
 from hindwise.lifecycle.aging import AgingRules, due_dates
@@ -85,8 +85,8 @@ class Resolution:
         for memory, _ in old:
             # Read anew: a draft of this very resolution may have closed it.
             current, space_no = rows.load(self.conn, self.tenant_id, memory.id)
-            if memory.id in kept or current.status not in LIVE:
-                continue
+            if memory.id in kept or current.status not in LIVE or current.confirmed_by:
+                continue  # what a person vouched for is not taken back by another look
             if self._others_say_so(current.id, replaces):
                 self._withdraw(current, space_no, replaces, replaces_why)
             else:
@@ -118,9 +118,17 @@ class Resolution:
         valid_from = draft.valid_from or self.default_valid_from
         key = slot_key(draft)
         slot = rows.in_slot(self.conn, space_no, key) if key else []
+        if self._rejected_by_person(draft, space_no, key, slot, valid_from):
+            return Decision(ordinal=placement.ordinal, action="rejected", reason="a person rejected the same")
         alike = [] if key else rows.alike(self.conn, space_no, duplicate_key(draft))
         plan = decide(draft, valid_from, slot, alike, sure=draft.confidence >= self.min_confidence)
         return self._carry_out(placement, plan, space_no, valid_from, {m.id: m for m in (*slot, *alike)})
+
+    def _rejected_by_person(self, draft: Draft, space_no: int, key: str | None, slot: Sequence[Memory], said_at: datetime) -> bool:
+        """A no of a person holds against every later look; against a writing by hand it does not, which is a person's too."""
+        if not self.by_reflection or (key and not any(known.status is Status.RETRACTED for known in slot)):
+            return False
+        return bool(review.was_rejected(self.conn, space_no, draft, key, duplicate_key(draft), said_at))
 
     def _kept_before(self, placements: Sequence[Placement]) -> frozenset[str]:
         ids = [memory_of(self.reflection_id, placement.ordinal) for placement in placements]
@@ -252,29 +260,9 @@ class Resolution:
             if kind == str(memory.kind):
                 changes.link(self.conn, new_id, memory.id, "supersedes", why, self.now)
                 break
-        key = slot_key(memory)
-        if not memory.head or key is None:
-            return
-        for older, older_space_no in rows.superseded_by(self.conn, memory.id):
-            taken = self.conn.execute(
-                select(func.count()).where(memories.c.space_no == older_space_no, memories.c.slot_key == key, memories.c.head)
-            ).scalar_one()
-            if older.status is Status.SUPERSEDED and slot_key(older) == key and not taken:
-                changes.change(
-                    self.conn,
-                    older,
-                    actor=self.actor,
-                    action="reopened",
-                    why=why,
-                    at=self.now,
-                    status=Status.ACTIVE,
-                    head=True,
-                    valid_to=None,
-                    closed_at=None,
-                    close_reason="",
-                    superseded_by="",
-                )
-                self._touch(older_space_no, older.id)
+        if memory.head:
+            for older_id, older_space_no in changes.reopen(self.conn, memory, actor=self.actor, why=why, at=self.now):
+                self._touch(older_space_no, older_id)
 
     def _close(self, memory: Memory, space_no: int, status: Status, why: str, *, superseded_by: str, valid_to: datetime) -> None:
         changes.change(

@@ -18,6 +18,7 @@ from sqlalchemy import (
     text,
 )
 
+from hindwise.ledger.partial import only
 from hindwise.ledger.times import Utc
 
 
@@ -223,6 +224,8 @@ memories = Table(
     Index("ix_memories_duplicate", "space_no", "duplicate_key"),
     Index("ix_memories_status", "space_no", "status", "kind"),
     Index("ix_memories_pinned", "space_no", "status", sqlite_where=text("pinned = 1"), postgresql_where=text("pinned")),
+    Index("ix_memories_confirmed", "tenant_id", "recorded_at", **only("confirmed_by <> ''")),
+    Index("ix_memories_waiting", "tenant_id", "recorded_at", **only("status IN ('pending', 'quarantined')")),
     Index("ix_memories_reflection", "reflection_id"),
     Index("ix_memories_expiry", "status", "expires_at"),
     Index("ix_memories_review", "status", "review_at"),

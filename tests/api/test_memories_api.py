@@ -162,3 +162,39 @@ async def test_a_memory_tells_what_happened_to_it_oldest_first(front: Front) -> 
     assert all(event["actor"] for event in history)
     listed = (await front.http.get("/v1/memories", params={"user_id": "ann"})).json()["items"]
     assert all("history" not in item for item in listed)
+
+
+async def test_a_person_confirms_rejects_and_words_anew_and_the_next_recall_follows(front: Front) -> None:
+    tea = await made(front, "I prefer green tea")
+    seat = await made(front, "I prefer window seats")
+    confirmed = await front.post(f"/v1/memories/{tea['id']}/confirm")
+    assert (confirmed.status_code, confirmed.json()["action"]) == (200, "confirmed")
+    kept = (await front.http.get(f"/v1/memories/{tea['id']}")).json()
+    assert kept["confirmed_by"].startswith("api:")
+    assert kept["expires_at"] is None
+    edited = await front.http.patch(f"/v1/memories/{seat['id']}", json={"conclusion": "Prefers aisle seats", "reason": "座位记错了"})
+    assert (edited.status_code, edited.json()["supersedes"]) == (200, [seat["id"]]), edited.text
+    asked = {"user_id": "ann", "query": "book a seat", "format": "text"}
+    assert "aisle" in (await front.post("/v1/recall", asked)).text
+    new = (await front.http.get(f"/v1/memories/{edited.json()['id']}")).json()
+    assert (new["value"], new["history"][0]["why"]) == ("aisle", "座位记错了")
+    rejected = await front.post(f"/v1/memories/{edited.json()['id']}/reject", {"reason": "she never flies"})
+    assert rejected.json()["status"] == "retracted"
+    assert "aisle" not in (await front.post("/v1/recall", asked)).text
+    again = await front.post(f"/v1/memories/{edited.json()['id']}/confirm", {})
+    assert again.status_code in {403, 409}
+    assert "history" in again.json()["detail"]
+
+
+async def test_what_waits_is_listed_for_admins_or_for_the_one_who_is_named(front: Front) -> None:
+    await made(front, "I prefer window seats")
+
+    def doubt(conn: Connection) -> None:
+        number = spaces.lock(conn, "default", ["user:ann"])["user:ann"].no
+        waits = make_memory("Prefers tea", id="m-waits", space="user:ann", attribute="drink", status="pending", evidence=(make_evidence(),))
+        memory_changes.insert_memory(conn, number, waits, actor="test", why="not sure enough")
+
+    await front.engine.ledger.write(doubt)
+    everybody = (await front.http.get("/v1/memories/review")).json()["items"]
+    nobody = (await front.http.get("/v1/memories/review", params={"user_id": "bob"})).json()["items"]
+    assert ([item["memory_id"] for item in everybody], nobody) == (["m-waits"], [])

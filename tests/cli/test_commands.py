@@ -384,3 +384,36 @@ def test_a_closed_pipe_ends_quietly(tmp_path):
         command = f"{sys.executable} -m hindwise.cli list --json --url {api.url} | head -c 1"
         told = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=CLEAN, capture_output=True, text=True, timeout=60, check=False)
     assert "Traceback" not in told.stderr
+
+
+WAITS = {
+    "memory_id": "m1", "kind": "preference", "space": "user:ana", "status": "pending", "confidence": 0.3, "origin": "user",
+    "conclusion": "喜欢靠窗的座位", "value": "靠窗", "evidence": [{"episode_id": "e1", "quote": "我可能更喜欢靠窗"}],
+}  # fmt: skip
+
+
+def test_a_review_shows_the_quote_asks_and_carries_out_the_answers(tmp_path):
+    done = {"id": "m1", "status": "active", "action": "confirmed", "supersedes": ["m0"]}
+    gone = {"id": "m2", "status": "retracted", "action": "rejected", "supersedes": []}
+    script = {
+        ("GET", "/v1/memories/review"): (200, {"items": [WAITS, {**WAITS, "memory_id": "m2", "conclusion": "Prefers tea"}]}),
+        ("GET", "/v1/memories/m1"): (200, {**WAITS, "history": [{"why": "not sure enough to replace: aisle"}]}),
+        ("GET", "/v1/memories/m2"): (200, {**WAITS, "history": []}),
+        ("POST", "/v1/memories/m1/confirm"): (200, done),
+        ("POST", "/v1/memories/m2/reject"): (200, gone),
+    }
+    with fake_api(script) as api:
+        told = hindwise("review", "--key", "k", cwd=tmp_path, stdin="x\ny\nn\nnot hers\n", HINDWISE_API_URL=api.url)
+    assert told.returncode == 0, told.stderr
+    assert "我可能更喜欢靠窗" in told.stdout
+    assert "in place of m0" in told.stdout
+    assert "not sure enough to replace: aisle" in told.stdout
+    assert "2 judged, 0 left" in told.stdout
+    assert [asked[2] for asked in api.asked if asked[0] == "POST"] == [{}, {"reason": "not hers"}]
+
+
+def test_a_review_without_anything_to_judge_says_what_would_stand_here(tmp_path):
+    with fake_api({("GET", "/v1/memories/review"): (200, {"items": []})}) as api:
+        told = hindwise("review", "--key", "k", cwd=tmp_path, HINDWISE_API_URL=api.url)
+    assert (told.returncode, told.stdout) == (0, "")
+    assert "HINDWISE_MIN_CONFIDENCE" in told.stderr

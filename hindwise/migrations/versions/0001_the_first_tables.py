@@ -357,6 +357,20 @@ def upgrade() -> None:
             sqlite_where=sa.text("pinned = 1"),
             postgresql_where=sa.text("pinned"),
         )
+        batch_op.create_index(
+            "ix_memories_confirmed",
+            ["tenant_id", "recorded_at"],
+            unique=False,
+            sqlite_where=sa.text("confirmed_by <> ''"),
+            postgresql_where=sa.text("confirmed_by <> ''"),
+        )
+        batch_op.create_index(
+            "ix_memories_waiting",
+            ["tenant_id", "recorded_at"],
+            unique=False,
+            sqlite_where=sa.text("status IN ('pending', 'quarantined')"),
+            postgresql_where=sa.text("status IN ('pending', 'quarantined')"),
+        )
         batch_op.create_index("ix_memories_reflection", ["reflection_id"], unique=False)
         batch_op.create_index("ix_memories_review", ["status", "review_at"], unique=False)
         batch_op.create_index("ix_memories_slot", ["space_no", "slot_key"], unique=False)
