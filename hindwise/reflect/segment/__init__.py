@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindwise.model.turn import Turn
-from hindwise.reflect.segment.signs import ENOUGH, Spoken, weigh
+from hindwise.reflect.segment.signs import ENOUGH, Spoken, usual_pause, weigh
 from hindwise.reflect.transcript import steps_of
 from hindwise.text.clean import one_line, truncate
 
@@ -43,12 +43,13 @@ def segment(turns: Sequence[Turn]) -> tuple[Part, ...]:
 def _cuts(said: Sequence[Spoken]) -> list[tuple[int, float]]:
     """Where a part begins, with the weight of what says so."""
     held = _held([one.turn for one in said])
+    usual = usual_pause(said)
     found: list[tuple[int, float]] = []
     start, asked = 0, False
     for place, one in enumerate(said):
         if not one.says:
             continue
-        if asked and place not in held and one.may_begin and (score := weigh(said, start, place)) >= ENOUGH:
+        if asked and place not in held and one.may_begin and (score := weigh(said, start, place, usual)) >= ENOUGH:
             # What a framework tells the agent at the beginning of a task belongs to the task.
             first = place
             while first - 1 > start and said[first - 1].turn.role == "system":

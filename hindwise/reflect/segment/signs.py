@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from itertools import pairwise
+from statistics import median_low
 
 from hindwise.model.turn import Turn
 from hindwise.reflect import cues as common
@@ -22,6 +24,9 @@ BARE = 1.0
 
 LONG, MEDIUM = timedelta(minutes=60), timedelta(minutes=8)
 """Nobody spoke for so long. A pause alone never cuts: people come back to what they left."""
+_UNUSUAL = 4
+"""And it tells something only where it is so many times as long as usual."""
+_TELLING_GAPS = 3
 
 _MAX_CHARS = 2_000
 _BEFORE, _AFTER, _TOOLS = 14, 5, 60
@@ -138,8 +143,11 @@ def share(of: frozenset[str], known: frozenset[str]) -> float:
     return len(of & known) / len(of) if of else 1.0
 
 
-def weigh(said: Sequence[Spoken], start: int, place: int) -> float:
-    """Weigh turn `place` of `said` as the beginning of a part, where the present one began at `start`. Higher = another task."""
+def weigh(said: Sequence[Spoken], start: int, place: int, usual: timedelta) -> float:
+    """Weigh turn `place` of `said` as the beginning of a part, where the present one began at `start`. Higher = another task.
+
+    `usual`: how long this user mostly takes, see `usual_pause`.
+    """
     now = said[place]
     before = said[max(start, place - _BEFORE) : place]
     head = now.words[:300]
@@ -150,7 +158,7 @@ def weigh(said: Sequence[Spoken], start: int, place: int) -> float:
     score = 3.0 if now.opens else 0.0
     if user_before is not None:
         score += 2.0 if user_before.closes else 0.75 if user_before.wraps else 0.0
-    score += _pause(said, place)
+    score += _pause(said, place, usual)
     score += 1.0 if cues.GREETS.search(head) else 0.0
     # Without any of these the words alone would have to tell, and one task has many words: they must tell more.
     if score == 0.0:
@@ -166,9 +174,17 @@ def weigh(said: Sequence[Spoken], start: int, place: int) -> float:
     return score + (max(0.0, shift) if now.opens else shift + _against(now, head))
 
 
-def _pause(said: Sequence[Spoken], place: int) -> float:
+def _pause(said: Sequence[Spoken], place: int, usual: timedelta) -> float:
     gap = said[place].turn.occurred_at - said[place - 1].turn.occurred_at
+    if gap < _UNUSUAL * usual:
+        return 0.0
     return 1.0 if gap >= LONG else 0.5 if gap >= MEDIUM else 0.0
+
+
+def usual_pause(said: Sequence[Spoken]) -> timedelta:
+    """How long this user mostly takes (the lower median), 0 where too few turns tell. Slow talk has pauses everywhere."""
+    gaps = [now.turn.occurred_at - before.turn.occurred_at for before, now in pairwise(said) if now.by_user]
+    return max(median_low(gaps), timedelta()) if len(gaps) >= _TELLING_GAPS else timedelta()
 
 
 def _against(now: Spoken, head: str) -> float:

@@ -105,6 +105,37 @@ def test_corrections_and_what_follows_up_are_the_same_task(lang: str, words: str
 
 
 @pytest.mark.parametrize(
+    ("lang", "words"),
+    [
+        ("en", "Next, add a subject line."),
+        ("en", "Let's move on to the next step."),
+        ("en", "Another problem: the letter has no date."),
+        ("en", "Something else is wrong with it."),
+        ("en", "Let's go on."),
+        ("zh", "下一步，加一个标题。"),
+        ("zh", "看一下其他译法。"),
+        ("zh", "又一个问题：信里没有日期。"),
+        ("zh", "做好了告诉我。"),
+        ("zh", "我们继续。"),
+    ],
+)
+def test_words_that_only_look_like_an_opening_open_nothing(lang: str, words: str) -> None:
+    assert _starts(make_turns(*LETTER[lang], ("user", words), ("assistant", "OK."))) == [1]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_pauses_mean_nothing_where_every_turn_has_one(lang: str) -> None:
+    """Whoever works with an agent that takes a quarter of an hour for each order."""
+    orders = {
+        "en": ("Clean up the spreadsheet of members.", "Split the names into two columns.", "Highlight everybody who joined before 2020."),
+        "zh": ("整理一下会员表。", "把姓和名拆成两列。", "把2020年以前加入的标成黄色。"),
+    }[lang]
+    turns = make_turns(*(line for order in (*orders, *orders) for line in (("user", order), ("assistant", "OK."))))
+    slow = tuple(turn.model_copy(update={"occurred_at": NOON + timedelta(minutes=15 * ((turn.seq + 1) // 2))}) for turn in turns)
+    assert _starts(slow) == [1]
+
+
+@pytest.mark.parametrize(
     ("lang", "aside", "back"),
     [
         ("en", "By the way, what time is it in Tokyo?", "Fine. Back to the letter: sign it with my full name."),
