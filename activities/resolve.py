@@ -16,10 +16,11 @@ from hindwise.ledger import episodes, intake, memories, reflections, spaces
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
-from hindwise.model.episode import Episode, OutcomeSource
+from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import Draft, Kind
 from hindwise.model.reflection import Decision, Rejected, Usage
 from hindwise.model.space import agent_space, user_space
+from hindwise.reflect.validators import why_quarantined
 from hindwise.safety.quoting import unquoted
 from hindwise.safety.sharing import shared_form
 from workflows.contracts import ResolveInput, ResolveResult
@@ -65,12 +66,15 @@ def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -
     shared = agent_space(episode.agent_id) if episode.agent_id and (lessons_to_agent or not own) else own
     accepted = [(int(ordinal), Draft(**draft)) for ordinal, draft in (attempt.grounded or {}).get("accepted", [])]
     said = _said(episode)
+    proven = episode.outcome.source is OutcomeSource.ENV and episode.outcome.status is OutcomeStatus.SUCCESS
     kept, ownerless = [], []
     for ordinal, draft in accepted:
+        doubt = why_quarantined(episode, draft)
         if draft.kind is Kind.LESSON:
-            kept.append(Placement(ordinal, unquoted(shared_form(draft, episode), said) if shared != own else draft, shared))
+            words = unquoted(shared_form(draft, episode), said) if shared != own else draft
+            kept.append(Placement(ordinal, words, shared, doubt, proven))
         elif own:
-            kept.append(Placement(ordinal, draft, own))
+            kept.append(Placement(ordinal, draft, own, doubt, proven))
         else:
             ownerless.append(Rejected(draft=draft, rule="owner", reason=_NO_OWNER))
     return kept, ownerless

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, Row, bindparam, func, or_, select
 
 from hindwise.errors import NotFound
 from hindwise.ledger.schema import episodes, evidence, memories, memory_events, memory_links
-from hindwise.model.memory import LIVE, Evidence, Memory, Words
+from hindwise.model.memory import LIVE, Evidence, Memory, Status, Words
 
 _LIVE = [str(status) for status in LIVE]
 COLUMN_WORDS = {"kind", "subject", "attribute", "scope", "value", "conclusion", "importance"}
@@ -126,6 +126,17 @@ _ALIKE = (
     .order_by(memories.c.recorded_at, memories.c.id)
     .limit(5)
 )
+_IN_QUARANTINE = (
+    select(memories)
+    .where(
+        memories.c.space_no == bindparam("space"),
+        memories.c.duplicate_key == bindparam("key"),
+        memories.c.status == str(Status.QUARANTINED),
+        memories.c.slot_key.is_(None),
+    )
+    .order_by(memories.c.recorded_at, memories.c.id)
+    .limit(5)
+)
 _OF_REFLECTION = select(memories).where(memories.c.reflection_id == bindparam("reflection")).order_by(memories.c.recorded_at, memories.c.id)
 _DUE = select(memories.c.review_at, memories.c.expires_at).where(memories.c.reflection_id == bindparam("reflection"))
 
@@ -139,6 +150,11 @@ def in_slot(conn: Connection, space_no: int, key: str) -> list[Memory]:
 def alike(conn: Connection, space_no: int, key: str) -> list[Memory]:
     """Return live items with the same duplicate key, oldest first."""
     return [from_row(row) for row in conn.execute(_ALIKE, {"space": space_no, "key": key})]
+
+
+def quarantined(conn: Connection, space_no: int, key: str) -> list[Memory]:
+    """Return items in quarantine with the same duplicate key, oldest first: another task may bear one out."""
+    return [from_row(row) for row in conn.execute(_IN_QUARANTINE, {"space": space_no, "key": key})]
 
 
 def due_of_reflection(conn: Connection, reflection_id: str) -> list[tuple[datetime | None, datetime | None]]:

@@ -4,7 +4,7 @@ Deciding is `hindwise.resolve`; here is only what carries it out. Called twice f
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -19,8 +19,9 @@ from hindwise.lifecycle.aging import AgingRules, due_dates
 from hindwise.model.ids import memory_of
 from hindwise.model.memory import LIVE, SLOTTED, Draft, Memory, Status
 from hindwise.model.reflection import Decision
-from hindwise.resolve.decide import Plan, decide
+from hindwise.resolve.decide import Plan, decide, decide_in_quarantine
 from hindwise.resolve.slots import duplicate_key, same_value, slot_key
+from hindwise.safety.origin import LESS_BELIEVED
 
 _KNOWN = select(memories.c.id).where(memories.c.id.in_(bindparam("memories", expanding=True)))
 
@@ -32,6 +33,10 @@ class Placement:
     ordinal: int
     draft: Draft
     space: str
+    quarantine: str = ""
+    """Why it is kept away from briefs; empty = it is not."""
+    proven: bool = False
+    """The environment itself said that the task succeeded."""
 
 
 @dataclass(slots=True)
@@ -121,7 +126,13 @@ class Resolution:
         if self._rejected_by_person(draft, space_no, key, slot, valid_from):
             return Decision(ordinal=placement.ordinal, action="rejected", reason="a person rejected the same")
         alike = [] if key else rows.alike(self.conn, space_no, duplicate_key(draft))
-        plan = decide(draft, valid_from, slot, alike, sure=draft.confidence >= self.min_confidence)
+        if not key and not alike:
+            alike = rows.quarantined(self.conn, space_no, duplicate_key(draft))
+        placement = self._if_less_believed(placement, slot)
+        if placement.quarantine:
+            plan = decide_in_quarantine(draft, slot, alike)
+        else:
+            plan = decide(draft, valid_from, slot, alike, sure=draft.confidence >= self.min_confidence)
         return self._carry_out(placement, plan, space_no, valid_from, {m.id: m for m in (*slot, *alike)})
 
     def _rejected_by_person(self, draft: Draft, space_no: int, key: str | None, slot: Sequence[Memory], said_at: datetime) -> bool:
@@ -130,17 +141,25 @@ class Resolution:
             return False
         return bool(review.was_rejected(self.conn, space_no, draft, key, duplicate_key(draft), said_at))
 
+    def _if_less_believed(self, placement: Placement, slot: Sequence[Memory]) -> Placement:
+        """What a tool or a page says against the words of a user waits in quarantine: it closes nothing."""
+        head = next((memory for memory in slot if memory.head), None)
+        if placement.quarantine or head is None or placement.draft.trust > head.trust - LESS_BELIEVED or same_value(placement.draft, head):
+            return placement
+        return replace(placement, quarantine=f"{placement.draft.origin} says otherwise than what is known, and is believed less")
+
     def _kept_before(self, placements: Sequence[Placement]) -> frozenset[str]:
         ids = [memory_of(self.reflection_id, placement.ordinal) for placement in placements]
         return frozenset(self.conn.execute(_KNOWN, {"memories": ids}).scalars()) if ids else frozenset()
 
     def _carry_out(self, placement: Placement, plan: Plan, space_no: int, valid_from: datetime, known: Mapping[str, Memory]) -> Decision:
         draft = placement.draft
-        decision = Decision(ordinal=placement.ordinal, action=plan.action, reason=plan.reason[:500])
+        reason = f"in quarantine: {placement.quarantine}" if placement.quarantine and plan.action == "add" else plan.reason
+        decision = Decision(ordinal=placement.ordinal, action=plan.action, reason=reason[:500])
         if plan.action == "complementary":
             return decision
         if plan.action == "agree":
-            self._agree(known[plan.target], draft, space_no, valid_from)
+            self._agree(known[plan.target], placement, space_no, valid_from)
             return decision.model_copy(update={"memory_id": plan.target, "touched": (plan.target,)})
         if plan.action == "retract":
             target = known[plan.target]
@@ -151,7 +170,7 @@ class Resolution:
         if plan.action == "supersede":
             target = known[plan.target]
             self._close(target, space_no, Status.SUPERSEDED, plan.reason, superseded_by=memory.id, valid_to=valid_from)
-        changes.insert_memory(self.conn, space_no, memory, actor=self.actor, why=plan.reason)
+        changes.insert_memory(self.conn, space_no, memory, actor=self.actor, why=decision.reason)
         self._touch(space_no, memory.id)
         touched = tuple(name for name in (plan.target, plan.successor) if name)
         if plan.action in {"supersede", "retract"}:
@@ -165,14 +184,14 @@ class Resolution:
     def _new_memory(self, placement: Placement, plan: Plan, valid_from: datetime, known: Mapping[str, Memory]) -> Memory:
         draft = placement.draft
         late = plan.action == "late"
-        beside_a_head = plan.action == "add" and bool(plan.target)
+        beside_a_head = (plan.action == "add" and bool(plan.target)) or bool(placement.quarantine)
         words = draft.model_dump(exclude={"confidence", "valid_from", "retracts", "agrees_with"})
         memory = Memory(
             **words,
             id=memory_of(self.reflection_id, placement.ordinal),
             tenant_id=self.tenant_id,
             space=placement.space,
-            status=Status.SUPERSEDED if late else Status.ACTIVE if draft.confidence >= self.min_confidence else Status.PENDING,
+            status=Status.SUPERSEDED if late else self._status(placement),
             head=not late and not beside_a_head and draft.kind in SLOTTED and slot_key(draft) is not None,
             confidence=draft.confidence,
             valid_from=valid_from,
@@ -187,8 +206,20 @@ class Resolution:
         due = due_dates(memory, self.rules)
         return memory.model_copy(update={"review_at": due.review_at, "expires_at": due.expires_at})
 
-    def _agree(self, target: Memory, draft: Draft, space_no: int, said_at: datetime) -> None:
-        """Another episode says the same: evidence +1. Said again without one (by hand), it only holds longer: repetition is no evidence."""
+    def _status(self, placement: Placement) -> Status:
+        if placement.quarantine:
+            return Status.QUARANTINED
+        return Status.ACTIVE if placement.draft.confidence >= self.min_confidence else Status.PENDING
+
+    def _agree(self, target: Memory, placement: Placement, space_no: int, said_at: datetime) -> None:
+        """Another episode says the same: evidence +1. Said again without one (by hand), it only holds longer: repetition is no evidence.
+
+        Words of tools and pages bear out nothing that is told. What is in quarantine leaves it when another task bears it out: on its
+        own grounds, or by a success that the environment saw.
+        """
+        draft = placement.draft
+        if placement.quarantine and target.status is not Status.QUARANTINED:
+            return
         episodes = {item.episode_id for item in draft.evidence}
         standing = select(evidence.c.episode_id).where(evidence.c.memory_id == target.id, evidence.c.withdrawn_at.is_(None))
         had = set(self.conn.execute(standing).scalars())
@@ -202,6 +233,8 @@ class Resolution:
             changes.add_evidence(self.conn, target.id, draft.evidence, self.reflection_id)
             held["evidence_count"] = target.evidence_count + 1
             held["confidence"] = min(0.99, target.confidence + (1 - target.confidence) * 0.25)
+        if target.status is Status.QUARANTINED and slot_key(target) is None and counts and (placement.proven or not placement.quarantine):
+            held["status"] = Status.ACTIVE
         changes.change(
             self.conn,
             target,

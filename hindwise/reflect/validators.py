@@ -12,14 +12,16 @@ from hindwise.model.base import Model
 from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft, Evidence, Kind
 from hindwise.model.reflection import Answer, Complaint, Rejected
-from hindwise.model.turn import Turn
+from hindwise.model.turn import Origin, Turn
 from hindwise.reflect.transcript import holds_brief, language_of_episode, steps_of, without_briefs
 from hindwise.reflect.verdict import verdict_of
 from hindwise.safety.identities import identities
 from hindwise.safety.masking import mask
-from hindwise.safety.origin import is_order_in_error, looks_injected, may_become
+from hindwise.safety.origin import OUTSIDE, is_order_in_error, looks_injected, may_become
 from hindwise.safety.personal import personal_data
+from hindwise.safety.poison import is_planted_claim, poison_in
 from hindwise.safety.quoting import without_quotes
+from hindwise.safety.shown import is_shown_only
 from hindwise.text.language import language_of
 
 MAX_LESSONS = 3
@@ -148,16 +150,74 @@ def no_personal_data(episode: Episode, draft: Draft) -> str | None:
 
 
 def from_whom_it_may_come(episode: Episode, draft: Draft) -> str | None:
-    """No instruction, preference or todo whose only evidence is what a tool or a page said; no lesson that repeats such an order."""
-    turns = [turn for place in draft.evidence for turn in _turns_of(episode, place)]
-    if turns and draft.kind in SLOTTED and not may_become(draft.kind, [turn.origin for turn in turns]):
-        origins = ", ".join(sorted({str(turn.origin) for turn in turns}))
-        return f"a {draft.kind} cannot stand on words of {origins} alone: only the user gives orders and preferences"
+    """No instruction, preference or todo whose words are a tool's or a page's, also where another turn is named beside them."""
+    places = [(place, turn) for place in draft.evidence for turn in _turns_of(episode, place)]
+    quoted = [turn.origin for place, turn in places if place.quote]
+    origins = quoted or [turn.origin for _, turn in places]
+    if origins and draft.kind in SLOTTED and not may_become(draft.kind, origins):
+        told = ", ".join(sorted({str(origin) for origin in origins}))
+        return f"a {draft.kind} cannot stand on words of {told} alone: only the user gives orders and preferences"
     if draft.kind in SLOTTED and not may_become(draft.kind, [draft.origin]):
         return f"a {draft.kind} cannot come from {draft.origin}: only the user gives orders and preferences"
-    if draft.kind is Kind.LESSON and (looks_injected(draft.conclusion) or _repeats_an_ordering_error(episode, draft)):
-        return "the conclusion repeats an order that was addressed to the assistant: that is content, not a lesson"
     return None
+
+
+def not_words_of_others(episode: Episode, draft: Draft) -> str | None:
+    """What a user only shows of a page or a letter is not what the user says: it carries no statement."""
+    if draft.kind not in SLOTTED:
+        return None
+    for place in draft.evidence:
+        turns = [turn for turn in _turns_of(episode, place) if turn.origin is Origin.USER]
+        if place.quote and turns and all(is_shown_only(turn.content, place.quote) for turn in turns):
+            return f"the user only shows these words of somebody else: they are no {draft.kind} of the user, leave it out"
+    return None
+
+
+def repeats_no_order(episode: Episode, draft: Draft) -> str | None:
+    """Nothing is told that was planted in a tool's or a page's words: orders, claims of success, "this replaces all"."""
+    texts = [text for _, text in _texts(draft) if text]
+    if draft.kind is Kind.LESSON and (looks_injected(draft.conclusion) or _repeats_an_ordering_error(episode, draft)):
+        return _AN_ORDER
+    if _stands_outside(episode, draft) and any(poison_in(text) for text in texts):
+        return _AN_ORDER
+    planted = _planted(episode)
+    if not planted:
+        return None
+    told = texts if draft.kind is not Kind.EVENT else [draft.conclusion]
+    said = [turn.content for turn in episode.turns if turn.origin is Origin.USER]
+    repeated = [text for text in told if without_quotes([text], planted) != [text] and without_quotes([text], said) == [text]]
+    if repeated or (draft.kind is Kind.LESSON and any(is_planted_claim(text) for text in told)):
+        return _AN_ORDER
+    return None
+
+
+_AN_ORDER = "it repeats an order or a claim that was addressed to the assistant: that is content, not something to keep"
+
+
+def _stands_outside(episode: Episode, draft: Draft) -> bool:
+    """Whether the words that a draft stands on are a tool's or a page's."""
+    turns = [turn.origin for place in draft.evidence for turn in _turns_of(episode, place)]
+    return draft.origin in OUTSIDE or (bool(turns) and draft.origin is not Origin.SYSTEM and all(origin in OUTSIDE for origin in turns))
+
+
+def _planted(episode: Episode) -> list[str]:
+    """What tools and pages said with words planted in it."""
+    return [turn.content for turn in episode.turns if turn.origin in OUTSIDE and turn.content and poison_in(turn.content)]
+
+
+def why_quarantined(episode: Episode, draft: Draft) -> str:
+    """Why a draft that passed is kept away from briefs until an independent task bears it out; "" where it is not.
+
+    A lesson that stands on nothing but what tools or pages said; anything quoted from such an output with planted words in it.
+    """
+    if not _stands_outside(episode, draft):
+        return ""
+    turns = [turn for place in draft.evidence for turn in _turns_of(episode, place)]
+    if draft.kind is Kind.LESSON and all(turn.origin in OUTSIDE for turn in turns):
+        return "it stands on words of a tool or a page alone"
+    if any(turn.origin in OUTSIDE and poison_in(turn.content) for turn in turns):
+        return "it stands in an output that gives orders to whoever reads it"
+    return ""
 
 
 def _repeats_an_ordering_error(episode: Episode, draft: Draft) -> bool:
@@ -210,6 +270,8 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("secret", no_secrets),
     ("personal-data", no_personal_data),
     ("origin", from_whom_it_may_come),
+    ("words-of-others", not_words_of_others),
+    ("order", repeats_no_order),
     ("one-line", fits_in_one_line),
     ("language", speaks_the_language),
     ("consistent", agrees_with_itself),

@@ -61,6 +61,19 @@ def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory], sure: b
     return Plan("supersede", f"changed: {brief_words(head)} -> {brief_words(draft)}", target=head.id, version=version)
 
 
+def decide_in_quarantine(draft: Draft, slot: Sequence[Memory], alike: Sequence[Memory]) -> Plan:
+    """Decide about a draft that may not be told: it agrees with its like, or is kept beside all else. It closes and takes back nothing."""
+    if twin := next((m for m in (*slot, *alike) if m.status in {*LIVE, Status.QUARANTINED} and _is_twin(draft, m)), None):
+        return Plan("agree", "the same was said before", target=twin.id)
+    if draft.retracts or draft.agrees_with:
+        return Plan("complementary", "words that are not believed take nothing back and confirm nothing")
+    return Plan("add", "kept in quarantine", version=max((m.version for m in slot), default=0) + 1)
+
+
+def _is_twin(draft: Draft, known: Memory) -> bool:
+    return slot_key(draft) is None or same_value(draft, known)
+
+
 def _unsure(draft: Draft, slot: Sequence[Memory], head: Memory, version: int) -> Plan:
     if draft.retracts and not draft.value:
         return Plan("complementary", f"not sure enough to take back: {brief_words(head)}")

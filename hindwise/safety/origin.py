@@ -12,6 +12,12 @@ from hindwise.model.turn import Origin
 TRUST = {Origin.USER: 1.0, Origin.SYSTEM: 0.9, Origin.AGENT: 0.8, Origin.TOOL: 0.5, Origin.WEB: 0.3}
 """How far words are believed, by origin; a memory's trust is that of its best evidence."""
 
+OUTSIDE = frozenset({Origin.TOOL, Origin.WEB})
+"""Words that anybody may have written: a ticket, a page, a file."""
+
+LESS_BELIEVED = 0.25
+"""What is believed so much less than what is known never closes it."""
+
 _EVERYTHING = frozenset(Kind)
 _OBSERVED = frozenset({Kind.LESSON, Kind.EVENT, Kind.SNIPPET, Kind.FACT})
 

@@ -86,7 +86,7 @@ def test_a_model_may_not_repeat_such_an_order_in_any_part_of_a_lesson(said: str,
     good = make_draft(conclusion, **fields)
     bad = make_draft(conclusion, retrospective={"next_time": words}, **fields)
     assert [complaint.rule for complaint in validate(episode, good, 0)] == []
-    assert [complaint.rule for complaint in validate(episode, bad, 0)] == ["origin"]
+    assert [complaint.rule for complaint in validate(episode, bad, 0)] == ["order"]
 
 
 @pytest.mark.parametrize(
