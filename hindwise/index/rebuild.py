@@ -238,6 +238,10 @@ async def request_where_needed(ledger: Ledger, spec: Spec, now: datetime) -> Gen
         live = generations.live_of(generations.kept(conn))
         if live is None or (live.spec == spec and not live.holes) or not generations.has_memories(conn):
             return None
+        for build in generations.open_builds(conn):
+            # Wherever it will lie, it is made with this embedder: another one beside it would be refused, and is not needed.
+            if not build.generation.model or build.generation.spec == spec:
+                return build.generation
         return generations.request(conn, live.kind, now, spec)
 
     return await ledger.write(look)

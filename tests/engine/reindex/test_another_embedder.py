@@ -82,6 +82,20 @@ async def test_with_another_embedder_words_serve_and_say_so_until_the_new_index_
         await recaller.close()
 
 
+@pytest.mark.parametrize("begun", [False, True], ids=["asked for", "begun"])
+async def test_a_move_that_was_asked_for_serves_a_new_embedder_too(tmp_path: Path, begun: bool) -> None:
+    """Asked to move before the embedder changed: there is one build, which the worker starts, and none that is refused beside it."""
+    async with house(tmp_path) as engine:
+        await furnish(engine, ["user:ann"], 5)
+        asked = await engine.ledger.write(lambda conn: generations.request(conn, "weaviate", engine.clock.now()))
+    async with house(tmp_path, Mirrored()) as engine:
+        if begun:
+            await engine.ledger.write(lambda conn: generations.begin(conn, asked.no, spec_of(engine.embedder)))
+        found = await _needed(engine)
+        assert (found.no, found.kind) == (asked.no, "weaviate")
+        assert [build.generation.no for build in await engine.ledger.read(generations.open_builds)] == [asked.no]
+
+
 async def test_what_was_written_by_words_alone_is_made_whole_when_the_old_embedder_comes_back(tmp_path: Path) -> None:
     async with house(tmp_path) as engine:
         await furnish(engine, ["user:ann"], 5)
