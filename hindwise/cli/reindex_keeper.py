@@ -49,6 +49,8 @@ async def keep_reindexing(engine: Engine, client: Client) -> None:
                 started[number] = time.monotonic()
         except (HindwiseError, NotDelivered) as error:
             _log.info("reindex_waits", cause=type(error).__name__)
+        except Exception as error:  # nobody waits for this task: one bad look must not end all later ones
+            _log.error("reindex_look_failed", error=type(error).__name__)
         await asyncio.sleep(LOOK_EVERY_S)
 
 

@@ -114,6 +114,8 @@ class LiveIndex:
         return Target(generation, index, _same_vectors(generation, self._spec), generation.spec == self._spec, here)
 
     async def _open(self, generation: Generation) -> Index:
+        if not self._closed and (open_now := self._indexes.get(generation.no)) is not None:
+            return open_now  # not behind one that does not answer, for which the lock is held for seconds
         async with self._opening:
             if self._closed:
                 raise IndexUnavailable("the index is closed")
@@ -154,6 +156,8 @@ class LiveIndex:
                     await self.refresh(found)
             except HindwiseError:
                 continue  # the ledger does not answer: then nothing is switched either
+            except Exception as error:  # whoever stops looking would ask an index for ever that gets no changes any more
+                _log.error("index_watch_failed", error=type(error).__name__)
 
     # ---- what writers need ----------------------------------------------------------------------------------------------
 
@@ -174,11 +178,6 @@ class LiveIndex:
     async def opened(self, generation: Generation) -> Index:
         """The index of one generation; a kept one is opened for this and closed later. Raises IndexUnavailable."""
         return await self._open(generation)
-
-    async def shelved(self, rows: Sequence[Generation]) -> list[Index]:
-        """Indexes that serve no longer and still hold something. Raises IndexUnavailable where one does not answer."""
-        kept = [generation for generation in rows if generation not in written(rows)]
-        return [await self._open(generation) for generation in kept]
 
     # ---- Index ----------------------------------------------------------------------------------------------------------
 
