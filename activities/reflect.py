@@ -15,7 +15,7 @@ from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint, Usage
 from hindwise.reflect.base import Known, Reflector
-from hindwise.reflect.known import earlier_of, with_memories
+from hindwise.reflect.known import earlier_of, examples_of, with_memories
 from hindwise.reflect.rules import RuleReflector, reflect_by_rules
 from workflows.contracts import ReflectInput, ReflectResult
 
@@ -41,6 +41,8 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
     if not (by_rules := isinstance(reflector, RuleReflector)):
         # A model takes its time, so that people see what is being waited for; rules are done before anyone could look.
         await engine.ledger.write(lambda conn: reflections.set_running(conn, message.reflection_id, "reflect", now))
+        examples = await engine.ledger.read(lambda conn: examples_of(conn, asked.episode))
+        known = known.model_copy(update={"examples": examples})
         known = await with_memories(engine.ledger, engine.index, engine.embedder, asked.episode, asked.task_key, known)
     answer, unusable = await _ask(reflector, asked.episode, known, _complaints(before, message.attempt))
     written_by = " ".join(part for part in (reflector.name, reflector.model, reflector.prompt_version) if part)

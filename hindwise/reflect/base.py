@@ -16,6 +16,8 @@ class Known(Model):
 
     memories: tuple[Memory, ...] = Field(default=(), max_length=20)
     """Live memories of the episode's spaces, nearest to its goal."""
+    examples: tuple[Memory, ...] = Field(default=(), max_length=3)
+    """What people of this tenant confirmed, in the episode's language: examples of what is worth keeping, no knowledge of the task."""
     earlier: tuple[Episode, ...] = Field(default=(), max_length=6)
     """Earlier episodes of the same generalised task in the same spaces, the opposite outcome first: for contrast."""
 

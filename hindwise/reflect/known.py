@@ -12,17 +12,22 @@ from hindwise.embed.base import Embedder, Vector
 from hindwise.errors import HindwiseError
 from hindwise.index.base import Candidate, Filters, Index
 from hindwise.index.projection import index_space
-from hindwise.ledger import episodes, memories, spaces
+from hindwise.ledger import episodes, memories, review, spaces
 from hindwise.ledger.engine import Ledger
 from hindwise.model.episode import Episode
-from hindwise.model.memory import LIVE, Memory
+from hindwise.model.memory import LIVE, Draft, Kind, Memory, Words
 from hindwise.model.space import spaces_of
 from hindwise.reflect.base import Known
+from hindwise.reflect.transcript import language_of_episode
+from hindwise.safety.personal import find_personal
+from hindwise.safety.sharing import shared_form
 from hindwise.safety.sketch import for_reader
 from hindwise.text.tokens import tokens
 
 MAX_MEMORIES = 20
 MAX_EARLIER = 6
+MAX_EXAMPLES = 3
+_READ_EXAMPLES = 12
 _MAX_QUERY_CHARS = 2_000
 _WAIT_S = 5.0
 
@@ -30,6 +35,28 @@ _WAIT_S = 5.0
 def earlier_of(conn: Connection, episode: Episode, task_key: str) -> tuple[Episode, ...]:
     """Return earlier episodes of the episode's task, as its user may see them."""
     return tuple(for_reader(other, episode.user_id) for other in episodes.earlier_of_task(conn, episode, task_key, MAX_EARLIER))
+
+
+def examples_of(conn: Connection, episode: Episode) -> tuple[Memory, ...]:
+    """Return up to 3 memories that people of the tenant confirmed, in the episode's language, as its user may see them.
+
+    Of another user's only lessons, in the form in which others may read them, without quotes.
+    """
+    found = review.confirmed_examples(conn, episode.tenant_id, language_of_episode(episode), _READ_EXAMPLES)
+    own = set(spaces_of(episode.user_id, episode.agent_id))
+    seen = (memory if memory.space in own else _shared(memory, episode) for memory in found)
+    return tuple(memory for memory in seen if memory is not None)[:MAX_EXAMPLES]
+
+
+def _shared(memory: Memory, episode: Episode) -> Memory | None:
+    if memory.kind is not Kind.LESSON:
+        return None
+    words = Draft(**memory.model_dump(include=set(Words.model_fields) - {"evidence"}))
+    told = shared_form(words, episode)
+    texts = (told.conclusion, told.applies_when, told.not_when)
+    if any(find_personal(text) for text in texts):
+        return None
+    return memory.model_copy(update={**{name: getattr(told, name) for name in ("conclusion", "applies_when", "not_when")}, "evidence": ()})
 
 
 async def with_memories(ledger: Ledger, index: Index, embedder: Embedder, episode: Episode, task_key: str, known: Known) -> Known:

@@ -20,7 +20,7 @@ from hindwise.reflect.llm.schema import form_sketch
 from hindwise.reflect.llm.window import Gap, Piece, ShownTurn, cost_of, cut_middle, fit, window
 from hindwise.reflect.transcript import language_of_episode, without_briefs
 from hindwise.safety.masking import mask
-from hindwise.text.clean import clean, one_line
+from hindwise.text.clean import clean, one_line, truncate
 from hindwise.text.language import Language
 from hindwise.text.token_budget import count_tokens
 
@@ -30,7 +30,7 @@ MODEL_BUDGET = 24_000
 TRANSCRIPT_BUDGET = 16_000
 MIN_ANSWER_TOKENS = 1_100
 MAX_ANSWER_TOKENS = 3_000
-NOTE_TOKENS, GOAL_TOKENS, COMPLAINT_TOKENS = 900, 300, 600
+NOTE_TOKENS, GOAL_TOKENS, COMPLAINT_TOKENS, EXAMPLE_TOKENS = 900, 300, 600, 240
 MAX_KNOWN = 10
 SCHEMA_TOKENS = 1_200
 """Room for the JSON schema, which some endpoints put into the context."""
@@ -73,6 +73,7 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
         "task": _task(episode),
         "known": "\n".join(f"{number}. {_known_line(memory)}" for number, memory in numbered.items()),
         "earlier": earlier,
+        "examples": fit("\n".join(_example_line(memory) for memory in known.examples if memory.language == lang), EXAMPLE_TOKENS),
         "complaints": fit("\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints), COMPLAINT_TOKENS),
     }
     marker = _marker(episode.id, [*texts, *data.values(), *(turn.name for turn in episode.turns)])
@@ -147,6 +148,13 @@ def _user_message(lang: Language, marker: str, pieces: Sequence[Piece], data: di
     transcript = "\n".join(_piece_line(marker, piece) for piece in pieces) or "(no turns)"
     parts = [_fence(marker, "task", data["task"])]
     parts += [_fence(marker, name, data[name]) for name in ("known", "earlier") if data[name]]
+    if data["examples"]:
+        parts.append(
+            "People here confirmed these from other tasks; they show what is worth keeping and how, and tell nothing of this task:"
+            if lang == "en"
+            else "以下是本处人员确认过的其他任务的结论，仅示范什么值得保留、如何表述，与本任务无关："
+        )
+        parts.append(_fence(marker, "examples", data["examples"]))
     parts.append(_fence(marker, "transcript", transcript))
     if data["complaints"]:
         before = "Your last answer was refused for these reasons; do better:" if lang == "en" else "上次的回答因以下原因未被接受，请改正："
@@ -185,6 +193,13 @@ def _nearest(memories: Sequence[Memory], budget: int) -> dict[int, Memory]:
             break
         numbered[len(numbered) + 1] = memory
     return numbered
+
+
+def _example_line(memory: Memory) -> str:
+    """A confirmed memory with its condition and the words it came from, where the reader may see them."""
+    quote = next((place.quote for place in memory.evidence if place.quote), "")
+    parts = (memory.applies_when and f"when: {memory.applies_when}", quote and f'said: "{truncate(one_line(quote), 160)}"')
+    return "- " + " | ".join(mask(one_line(part)).text for part in (f"{memory.kind}: {memory.conclusion}", *parts) if part)
 
 
 def _known_line(memory: Memory) -> str:
