@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Connection, bindparam, delete, select
 
 from hindwise.ledger.engine import insert_new
+from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import embeddings, memories
 
 Vector = npt.NDArray[np.float32]
@@ -22,12 +23,21 @@ def store(conn: Connection, space_no: int, model: str, vectors: Mapping[str, Vec
         insert_new(conn, embeddings, rows)
 
 
+_LOAD = Prepared(
+    select(embeddings.c.space_no, embeddings.c.text_hash, embeddings.c.vector).where(
+        embeddings.c.space_no.in_(bindparam("spaces", expanding=True)),
+        embeddings.c.model == bindparam("model"),
+        embeddings.c.text_hash.in_(bindparam("hashes", expanding=True)),
+    )
+)
+
+
 def load(conn: Connection, space_nos: Sequence[int], model: str, text_hashes: Sequence[str]) -> dict[tuple[int, str], Vector]:
     """Return known vectors by (space number, text hash)."""
-    query = select(embeddings.c.space_no, embeddings.c.text_hash, embeddings.c.vector).where(
-        embeddings.c.space_no.in_(list(space_nos)), embeddings.c.model == model, embeddings.c.text_hash.in_(list(text_hashes))
-    )
-    return {(row.space_no, row.text_hash): np.frombuffer(row.vector, dtype=np.float32) for row in conn.execute(query)}
+    if not space_nos or not text_hashes:
+        return {}
+    rows = _LOAD.rows(conn, {"spaces": list(space_nos), "model": model, "hashes": list(text_hashes)})
+    return {(space_no, text_hash): np.frombuffer(vector, dtype=np.float32) for space_no, text_hash, vector in rows}
 
 
 def purge_unused(conn: Connection, space_no: int, limit: int) -> int:
