@@ -54,9 +54,9 @@ def texts(count: int) -> list[str]:
     return [" ".join(words(_WORDS_PER_TEXT, rng))[:160] for _ in range(count)]
 
 
-def questions(corpus: list[str], count: int) -> list[str]:
+def questions(corpus: list[str], count: int, rng: random.Random | None = None) -> list[str]:
     """Six words each, three of them of one memory: a question that has an answer."""
-    rng = random.Random(11)
+    rng = rng or random.Random(11)
     return [" ".join(rng.sample(rng.choice(corpus).split(), 3) + words(3, rng)) for _ in range(count)]
 
 

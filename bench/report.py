@@ -82,9 +82,9 @@ def machine() -> dict[str, Any]:
     }
 
 
-def save(folder: Path, document: Mapping[str, Any]) -> Path:
-    """Write the results beside the earlier ones; the file's name is the time."""
+def save(folder: Path, document: Mapping[str, Any], name: str = "core") -> Path:
+    """Write the results beside the earlier ones, named after the bench and the time."""
     folder.mkdir(exist_ok=True)
-    path = folder / f"core-{datetime.now(UTC):%Y%m%d-%H%M%S}.json"
+    path = folder / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}.json"
     path.write_text(json.dumps(document, indent=1, default=asdict) + "\n", encoding="utf-8")
     return path

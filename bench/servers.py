@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,11 +44,12 @@ class NotStarted(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Running servers. `client` speaks to Temporal, for the floors and to wait for workflows."""
+    """Running servers. `client` speaks to Temporal, for the floors and to wait for workflows; `data`: where ours keep everything."""
 
     up: Running
     client: Client
     floor_pid: int
+    data: Path
 
     @property
     def pids(self) -> dict[str, int]:
@@ -59,8 +60,8 @@ class Stand:
 
 
 @asynccontextmanager
-async def stand() -> AsyncIterator[Stand]:
-    """Start everything in a fresh directory, and end it and remove the directory. Raises NotStarted."""
+async def stand(more: Mapping[str, str] | None = None) -> AsyncIterator[Stand]:
+    """Start everything in a fresh directory, and end it and remove the directory. more: settings on top. Raises NotStarted."""
     RESULTS.mkdir(exist_ok=True)
     # The sandbox imports a workflow's module anew for each workflow: without a compiled file, ours or the floor's, that costs 5 ms.
     for package in ("bench", "workflows"):
@@ -69,19 +70,21 @@ async def stand() -> AsyncIterator[Stand]:
         data = Path(folder)
         ready = data / "ready.json"
         up = ("hindwise.cli", "up", "--data", str(data / "hindwise"), "--port", "0", "--ready-file", str(ready))
-        async with _child(up, data / "up.log", cwd=data) as process:
+        async with _child(up, data / "up.log", cwd=data, more=more or {}) as process:
             told = await _wait_ready(process, ready, data / "up.log")
             floor = ("bench.floor_worker", told.temporal_address, Settings.model_fields["temporal_namespace"].default)
             async with _child(floor, data / "floor.log", cwd=ROOT) as floor_process:
                 await _wait_floor(floor_process, data / "floor.log")
                 client = await Client.connect(told.temporal_address, namespace=floor[2], data_converter=pydantic_data_converter)
-                yield Stand(told, client, floor_process.pid)
+                yield Stand(told, client, floor_process.pid, data / "hindwise")
 
 
 @asynccontextmanager
-async def _child(module: tuple[str, ...], log: Path, *, cwd: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+async def _child(
+    module: tuple[str, ...], log: Path, *, cwd: Path, more: Mapping[str, str] | None = None
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """`python -m …`, tied to us by the kernel, ended by SIGTERM and after a while by SIGKILL."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)} | _SETTINGS
+    env = {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)} | _SETTINGS | dict(more or {})
     reading, writing = os.pipe()
     fetters = (sys.executable, "-I", "-S", guard.__file__, GUARD_MODE, str(os.getpid()), str(reading), "--")
     try:
