@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from activities.archive import archive
+from activities.capture import capture
 from activities.close_idle import close_idle
 from activities.compare_index import compare_index
 from activities.credit import credit
@@ -39,6 +40,7 @@ from hindwise.engine import Engine
 from hindwise.reflect.base import Reflector
 
 STEPS: Mapping[str, Step] = {
+    "capture": capture,
     "close_idle": close_idle,
     "gather": gather,
     "ground": ground,

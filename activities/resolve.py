@@ -12,7 +12,7 @@ from hindwise.engine import Engine
 from hindwise.errors import HindwiseError, NotFound
 from hindwise.index.document import document_of
 from hindwise.index.projection import embed_documents
-from hindwise.ledger import episodes, intake, memories, reflections, spaces
+from hindwise.ledger import episodes, intake, live, memories, reflections, spaces
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
@@ -142,7 +142,9 @@ def _settle(
     ).run(
         placements,
         replaces=intake.earlier_runs(conn, row.episode_id, row.run_number),
-        replaces_why=row.reason or "the task was reflected again",
+        replaces_why=row.reason
+        or ("the task was reflected again" if row.replaces else "the look back over the whole task did not keep it"),
+        captured=live.writers(conn, row.tenant_id, episode.session_id, row.episode_id),
     )
     due = _due(conn, row.id)
     reflections.set_result(

@@ -4,7 +4,7 @@ What does not arrive here is found by the sweeper; so nothing in this module may
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,8 @@ from hindwise.ledger.intake import Accepted
 from hindwise.ledger.sessions import Recorded, SessionRow
 from hindwise.model.ids import keyed_hash
 from hindwise.model.space import spaces_of
+from hindwise.model.turn import Turn
+from hindwise.reflect.live import has_cue
 from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
 from workflows.erase_messages import EraseInput
 
@@ -29,6 +31,8 @@ _MAX_BACKGROUND = 500
 """Beyond this the sweeper does it: a burst must not pile up work in memory."""
 _AT_ONCE = 32
 _LAST_WAIT_S = 2.0
+_READ_AT_ONCE = 4_000
+"""Characters of turns that are searched for cues without another thread."""
 _NOTE_AFTER_S = 0.1
 """Acknowledgements of turns are noted together after this time: no caller waits for it, and one transaction serves many."""
 
@@ -71,12 +75,15 @@ class Dispatch:
     def _hash(self, *parts: str) -> str:
         return keyed_hash(self.engine.secret, *parts)
 
-    async def turns(self, recorded: Recorded) -> bool:
-        """Tell the session's workflow of new turns; False when it could not be told now. Waits at most the RPC timeout."""
+    async def turns(self, recorded: Recorded, *, capture: bool = False) -> bool:
+        """Tell the session's workflow of new turns; False when it could not be told now. Waits at most the RPC timeout.
+
+        capture: one of them asks for something to be remembered now.
+        """
         session = recorded.session
         if not recorded.recorded:
             return max(session.seen_seq, self._acknowledged.get(session.handle, 0)) >= session.last_seq
-        if not await self._told(session, recorded.first_seq, recorded.last_seq):
+        if not await self._told(session, recorded.first_seq, recorded.last_seq, capture):
             return False
         self._acknowledged[session.handle] = max(recorded.last_seq, self._acknowledged.get(session.handle, 0))
         if self._noting is None or self._noting.done():
@@ -85,14 +92,23 @@ class Dispatch:
 
     async def turn_range(self, session: SessionRow, first: int, last: int) -> bool:
         """Tell the session's workflow of turns first..last (inclusive) and note it; False when it could not be told now."""
-        if not await self._told(session, first, last):
+        # What asks to be remembered waits for no reflection, also where Temporal was away when it came.
+        turns = await self.engine.ledger.read(lambda conn: sessions.turns_of(conn, session.tenant_id, session.session_id, first, last))
+        if not await self._told(session, first, last, await self.asks_to_remember(session, turns)):
             return False
         await self.engine.ledger.write(lambda conn: sessions.mark_seen(conn, session.handle, last))
         return True
 
-    async def _told(self, session: SessionRow, first: int, last: int) -> bool:
+    async def asks_to_remember(self, session: SessionRow, turns: Sequence[Turn]) -> bool:
+        """Whether something in these turns is to be kept at once. A task that names no user has nobody to keep it for."""
+        if not (self.engine.settings.live_capture and session.user_id):
+            return False
+        small = sum(len(turn.content) for turn in turns) < _READ_AT_ONCE
+        return has_cue(turns) if small else await asyncio.to_thread(has_cue, turns)
+
+    async def _told(self, session: SessionRow, first: int, last: int, capture: bool) -> bool:
         update_id = self._hash("turns", session.handle, str(first), str(last))
-        told = TurnsRecorded(update_id=update_id, first_seq=first, last_seq=last, count=last - first + 1)
+        told = TurnsRecorded(update_id=update_id, first_seq=first, last_seq=last, count=last - first + 1, capture=capture)
         try:
             await self.starter.send_turns(self.session_input(session), told)
         except HindwiseError as error:

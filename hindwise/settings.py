@@ -88,6 +88,8 @@ class Settings(BaseSettings):
 
     session_idle_minutes: float = Field(default=30.0, gt=0, allow_inf_nan=False)
     """A session without a turn for so long is closed and reflected on."""
+    live_capture: bool = True
+    """What a user asks to remember in an open session is kept within seconds, not only when the task ends."""
     retain_turns_days: int = Field(default=30, ge=1)
     """Turns of closed episodes are purged after this many days, unless an open reflection needs them."""
     sweep_interval_s: float = Field(default=5.0, gt=0, allow_inf_nan=False)

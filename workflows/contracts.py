@@ -64,6 +64,10 @@ class SessionState(Message):
     """Reflections told of, not yet started: an update changes state only, the run loop starts them."""
     closing: bool = False
     """The caller closed the session; a later turn takes that back."""
+    capture_from: int = 0
+    """First turn that holds something to be kept at once; 0 = none waits."""
+    capture_since: datetime | None = None
+    """When the first of those came."""
 
 
 class SessionInput(Message):
@@ -86,6 +90,8 @@ class TurnsRecorded(Message):
     first_seq: int
     last_seq: int
     count: int
+    capture: bool = False
+    """One of them asks for something to be remembered now."""
 
 
 class SessionAck(Message):
@@ -102,6 +108,22 @@ class TaskCompleted(Message):
     reflection_id: str
     last_seq: int
     close: bool = False
+
+
+class CaptureInput(Message):
+    """Activity `capture`: keep what the user's turns first_seq..last_seq ask to be remembered."""
+
+    handle: str
+    first_seq: int
+    last_seq: int
+
+
+class CaptureResult(Message):
+    """What became of it."""
+
+    added: int = 0
+    agreed: int = 0
+    superseded: int = 0
 
 
 class CloseIdleInput(Message):
@@ -312,6 +334,7 @@ SIGNAL_DROP: Final = "drop"
 REINDEX_SIGNALS: Final = (SIGNAL_RETRY, SIGNAL_SWITCH, SIGNAL_DROP)
 
 ACTIVITIES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
+    "capture": (CaptureInput, CaptureResult),
     "close_idle": (CloseIdleInput, CloseIdleResult),
     "gather": (StepInput, GatherResult),
     "reflect": (ReflectInput, ReflectResult),

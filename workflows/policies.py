@@ -31,7 +31,7 @@ def upkeep_queue(prefix: str) -> str:
     return f"{prefix}-upkeep"
 
 
-SESSION_ACTIVITIES: Final = frozenset({"close_idle"})
+SESSION_ACTIVITIES: Final = frozenset({"capture", "close_idle"})
 LLM_ACTIVITIES: Final = frozenset({"reflect"})
 ERASE_ACTIVITIES: Final = frozenset({"erase_begin", "erase_open", "erase_wipe", "erase_check", "erase_park"})
 STORE_ACTIVITIES: Final = ERASE_ACTIVITIES | {"gather", "reflect", "ground", "resolve", "index", "credit", "finish", "park"}
@@ -68,6 +68,11 @@ UPKEEP_PAGES: Final = 20
 LEDGER_RETRY: Final = timedelta(minutes=5)
 """Pause of an idle session whose ledger did not answer for a whole budget."""
 
+CAPTURE_AFTER: Final = timedelta(seconds=2)
+"""What a user asked to be remembered is kept so long after the last turn: people correct themselves at once."""
+CAPTURE_AT_MOST: Final = timedelta(seconds=10)
+"""Where turns never pause."""
+
 SEEN_UPDATES: Final = 128
 """Update ids that a session remembers across runs."""
 
@@ -86,6 +91,9 @@ _QUICK: Final = RetryPolicy(initial_interval=timedelta(milliseconds=500), backof
 
 LEDGER_STEP: Final = Policy(timedelta(seconds=60), timedelta(minutes=30), _QUICK, LOST)
 """A short transaction; an outage of the ledger may last, and nothing is lost by waiting for its end."""
+
+CAPTURE_STEP: Final = Policy(timedelta(seconds=20), timedelta(minutes=1), _QUICK, STEP_HEARTBEAT)
+"""Short, because the session starts no reflection meanwhile; what it does not manage, the look back does."""
 
 MODEL_STEP: Final = Policy(
     timedelta(seconds=180),

@@ -12,6 +12,8 @@ from temporalio.exceptions import ActivityError, ApplicationError, WorkflowAlrea
 with workflow.unsafe.imports_passed_through():
     from workflows import contracts, ids, policies
     from workflows.contracts import (
+        CaptureInput,
+        CaptureResult,
         CloseIdleInput,
         CloseIdleResult,
         ReflectionInput,
@@ -47,11 +49,14 @@ class Session:
                 break
             if self._state.updates_this_run >= policies.CONTINUE_AFTER_TURNS or workflow.info().is_continue_as_new_suggested():
                 self._continue_as_new()
+            if (due := self._capture_due()) is not None and due <= workflow.now():
+                await self._capture()
+                continue
             left = self._deadline() - workflow.now()
             if left <= timedelta(0):
                 await self._close_idle()
             else:
-                await self._wait(left)
+                await self._wait(left, due)
         self._upsert_phase("closed")
         workflow.set_current_details(f"Ended after {_count(self._state.turn_count, 'turn')}. A later turn opens a new run.")
         return self._state
@@ -64,6 +69,8 @@ class Session:
         if self._is_new(turns.update_id) and turns.count:
             last_seq = max(self._state.last_seq, turns.last_seq)
             self._change(last_seq=last_seq, turn_count=last_seq, last_turn_at=workflow.now(), closing=False)
+            if turns.capture and not self._state.capture_from:
+                self._change(capture_from=turns.first_seq, capture_since=workflow.now())
         return self._ack()
 
     @workflow.update(name=contracts.COMPLETE_TASK, description="A task ended; start its reflection.")
@@ -80,6 +87,8 @@ class Session:
                 to_start=(*self._state.to_start, task.reflection_id),
                 closing=task.close or self._state.closing,
             )
+            if self._state.capture_from <= task.last_seq:
+                self._change(capture_from=0, capture_since=None)  # the look back reads those turns
         return self._ack()
 
     def _is_new(self, update_id: str) -> bool:
@@ -105,13 +114,29 @@ class Session:
             return self._not_before
         return (self._state.last_turn_at or workflow.info().start_time) + timedelta(minutes=self._start.idle_minutes)
 
-    async def _wait(self, left: timedelta) -> None:
-        """Until there is something to do, or `left` is over; a turn only moves the deadline, and the loop looks again."""
+    def _capture_due(self) -> datetime | None:
+        """A pause after the last turn, at the latest a while after the first that asked; None where nothing is to be captured."""
+        since = self._state.capture_since
+        if not self._state.capture_from or since is None:
+            return None
+        return min((self._state.last_turn_at or since) + policies.CAPTURE_AFTER, since + policies.CAPTURE_AT_MOST)
+
+    async def _wait(self, left: timedelta, capture_due: datetime | None) -> None:
+        """Until there is something to do, or the time is over; a turn only moves the deadline, and the loop looks again."""
+        waiting = self._state.capture_from
+        summary = f"idle after {self._start.idle_minutes:g} min without a turn"
+        if capture_due is not None and capture_due - workflow.now() < left:
+            left, summary = capture_due - workflow.now(), "keeps what the user asked to remember after a pause"
         try:
             await workflow.wait_condition(
-                lambda: bool(self._state.to_start) or self._state.closing or self._state.updates_this_run >= policies.CONTINUE_AFTER_TURNS,
+                lambda: (
+                    bool(self._state.to_start)
+                    or self._state.closing
+                    or self._state.updates_this_run >= policies.CONTINUE_AFTER_TURNS
+                    or self._state.capture_from != waiting
+                ),
                 timeout=left,
-                timeout_summary=f"idle after {self._start.idle_minutes:g} min without a turn",
+                timeout_summary=summary,
             )
         except TimeoutError:
             return
@@ -151,6 +176,26 @@ class Session:
             )
         except WorkflowAlreadyStartedError:
             workflow.logger.debug("reflection runs already")
+
+    async def _capture(self) -> None:
+        """Keep what the user asked to remember. What fails is left to the look back over the task."""
+        first, policy = self._state.capture_from, policies.CAPTURE_STEP
+        # Taken off before, so that what is asked for meanwhile waits for its own turn.
+        self._change(capture_from=0, capture_since=None)
+        try:
+            await workflow.execute_activity(
+                "capture",
+                CaptureInput(handle=self._start.handle, first_seq=first, last_seq=self._state.last_seq),
+                result_type=CaptureResult,
+                task_queue=policies.session_queue(self._start.queue_prefix),
+                start_to_close_timeout=policy.start_to_close,
+                schedule_to_close_timeout=policy.budget,
+                heartbeat_timeout=policy.heartbeat,
+                retry_policy=policy.retry,
+                summary="keep what the user asked to remember",
+            )
+        except ActivityError:
+            workflow.logger.debug("capture left to the reflection")
 
     async def _close_idle(self) -> None:
         policy = policies.LEDGER_STEP

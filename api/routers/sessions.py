@@ -48,7 +48,8 @@ async def record_turns(session_id: Id, body: TurnsBody, services: Use, caller: C
         return sessions.record_turns(conn, session, turns, now)
 
     recorded = await engine.ledger.write(work)
-    told = await services.dispatch.turns(recorded)
+    capture = bool(recorded.recorded) and await services.dispatch.asks_to_remember(recorded.session, turns)
+    told = await services.dispatch.turns(recorded, capture=capture)
     services.metrics.turns(recorded.recorded, recorded.duplicates)
     return TurnsAnswer(
         recorded=recorded.recorded,

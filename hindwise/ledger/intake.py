@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, select
 
 from hindwise.errors import EpisodeConflict, NotFound
-from hindwise.ledger import episodes, reflections, sessions
+from hindwise.ledger import episodes, live, reflections, sessions
 from hindwise.ledger.schema import reflections as reflection_rows
 from hindwise.model.episode import Episode, Outcome
 from hindwise.model.ids import digest, episode_of_range, episode_of_run, reflection_of
@@ -97,6 +97,7 @@ def complete_task(
         recall_ids=recall_ids,
         now=ended or now,
     )
+    live.take_over(conn, session.tenant_id, session.session_id, episode.id, first, last)
     sessions.set_open_seq(conn, session, last + 1)
     if close:
         sessions.close(conn, session, now)

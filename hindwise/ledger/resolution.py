@@ -60,20 +60,29 @@ class Resolution:
     _before: frozenset[str] = frozenset()
 
     def run(
-        self, placements: Sequence[Placement], *, replaces: Sequence[str] = (), replaces_why: str = "", also_lock: Sequence[str] = ()
+        self,
+        placements: Sequence[Placement],
+        *,
+        replaces: Sequence[str] = (),
+        replaces_why: str = "",
+        captured: Sequence[str] = (),
+        also_lock: Sequence[str] = (),
     ) -> list[Decision]:
         """Resolve the drafts in order; return one decision each. Raises SpaceErased when an epoch moved.
 
         replaces: earlier reflections of the same episode; what they concluded is superseded, unless the new drafts say it again.
+        captured: writers of what was kept while the episode's task was open; treated alike, and what confirmed others stays as long as the
+        new drafts confirm them too.
         """
-        old = self._written_by(replaces)
-        confirmed = [memory for memory, _ in self._confirmed_by(replaces)]
+        earlier = (*replaces, *captured)
+        old = self._written_by(earlier)
+        confirmed = [memory for memory, _ in self._confirmed_by(earlier)]
         names = sorted({p.space for p in placements} | {m.space for m, _ in old} | {m.space for m in confirmed} | set(also_lock))
         if not names:
             return []
         self._spaces = spaces.lock(self.conn, self.tenant_id, names, self.epochs)
         self._before = self._kept_before(placements)
-        old = self._written_by(replaces)
+        old = self._written_by(earlier)
         for memory, space_no in self._confirmed_by(replaces):
             self._withdraw(memory, space_no, replaces, replaces_why)
         decisions: list[Decision] = []
@@ -87,13 +96,16 @@ class Resolution:
             else:
                 decisions.append(self._place(placement))
         written = {d.memory_id for d in decisions if d.memory_id}
+        for memory, space_no in self._confirmed_by(captured):
+            if memory.id not in written and memory.status in LIVE and memory.reflection_id != self.reflection_id:
+                self._withdraw(memory, space_no, captured, replaces_why)
         for memory, _ in old:
             # Read anew: a draft of this very resolution may have closed it.
             current, space_no = rows.load(self.conn, self.tenant_id, memory.id)
             if memory.id in kept or current.status not in LIVE or current.confirmed_by:
                 continue  # what a person vouched for is not taken back by another look
-            if self._others_say_so(current.id, replaces):
-                self._withdraw(current, space_no, replaces, replaces_why)
+            if self._others_say_so(current.id, earlier):
+                self._withdraw(current, space_no, earlier, replaces_why)
             else:
                 self._replace(current, space_no, replaces_why, written)
         for space_no, ids in self._dirty.items():

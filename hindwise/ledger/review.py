@@ -184,14 +184,22 @@ def confirmed_examples(conn: Connection, tenant_id: str, lang: str, limit: int) 
 def was_rejected(conn: Connection, space_no: int, words: Words, key: str | None, duplicate: str, said_at: datetime) -> str:
     """Return the id of a memory by which a person said no to these words already; empty where nobody did.
 
-    Of a slot only what was said before the no counts: who says it again later means it. A lesson in the same words stays rejected.
+    Of a slot only what was said before the no counts, or in the same task: who says it again later means it. A lesson in the same words
+    stays rejected.
     """
     statement, asked = (_NO_IN_SLOT, {"key": key}) if key else (_NO_ALIKE, {"key": duplicate})
     for row in conn.execute(statement, {"space": space_no, **asked}):
         memory = rows.from_row(row)
-        if key is None or (same_value(words, memory) and (memory.closed_at is None or said_at <= memory.closed_at)):
+        if key is None:
+            return memory.id
+        if same_value(words, memory) and (memory.closed_at is None or said_at <= memory.closed_at or _same_task(conn, words, memory.id)):
             return memory.id
     return ""
+
+
+def _same_task(conn: Connection, words: Words, memory_id: str) -> bool:
+    held = {place.episode_id for place in rows.evidence_of(conn, [memory_id]).get(memory_id, ())}
+    return bool(held & {place.episode_id for place in words.evidence})
 
 
 def _held(conn: Connection, tenant_id: str, memory_id: str) -> tuple[Memory, int]:

@@ -34,7 +34,7 @@ _INJECTION = re.compile(
     r"(?i)ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier)|disregard (?:all |any )?(?:the )?(?:previous|prior|above)|"
     r"(?:ai )?assistants? (?:reading|must|should)|note to (?:the )?(?:assistant|agent|ai)|"
     r"future agents? (?:must|should)|memory update required|"
-    r"(?:must|please|and) (?:store|remember|save) (?:this|that|:)|"
+    r"(?:must|please|and) (?:store|remember|save) (?:this|that|:)(?!,? (?:i|i'm|my|we|our)\b)|"
     r"忽略(?:之前|以上|前面|先前|上述)|(?:人工智能|AI)?助手(?:请|们)?(?:注意|记住|牢记)|写入(?:长期)?记忆|永久保存|无需用户确认|不需要用户确认|建议保存"
 )
 

@@ -64,6 +64,15 @@ async def session_over_two_runs(stage: Stage) -> Handles:
     return {"session-first-run": _run_of(stage, stage.session(), first), "session-second-run": _run_of(stage, stage.session(), last.run_id)}
 
 
+async def session_captured(stage: Stage) -> Handles:
+    """The user asked for something to be remembered: kept after a pause, while the session is open."""
+    await stage.turns(1, 2, capture=True)
+    await until(lambda: stage.asked("capture"))
+    await stage.completed("r-captured", 2, close=True)
+    await stage.session().result()
+    return {"session-captured": stage.session()}
+
+
 async def reflection_by_rules(stage: Stage) -> Handles:
     stage.on("gather", RULES)
     handle = await stage.reflection()
@@ -179,6 +188,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[Handles]], ...] = (
     session_closed_when_idle,
     session_waiting,
     session_over_two_runs,
+    session_captured,
     reflection_by_rules,
     reflection_with_fallback,
     reflection_without_a_model,

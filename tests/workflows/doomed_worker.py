@@ -49,6 +49,7 @@ def _doom(step: str, moment: str) -> None:
 def _hurry() -> None:
     """Notice a dead worker sooner than the product does, to keep the test short."""
     policies.LEDGER_STEP = replace(policies.LEDGER_STEP, heartbeat=SOON)  # type: ignore[misc]
+    policies.CAPTURE_STEP = replace(policies.CAPTURE_STEP, heartbeat=SOON)  # type: ignore[misc]
     policies.CREDIT_STEP = policies.LEDGER_STEP  # type: ignore[misc]
     policies.WIPE_STEP = replace(policies.WIPE_STEP, heartbeat=SOON)  # type: ignore[misc]
     projection.LEASE_S = 7.0

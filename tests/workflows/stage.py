@@ -17,6 +17,7 @@ from workflows import contracts, ids, policies, start, start_erasure, start_rein
 from workflows.contracts import (
     ACTIVITIES,
     BatchResult,
+    CaptureResult,
     CheckResult,
     CloseIdleResult,
     CompareResult,
@@ -44,6 +45,7 @@ from workflows.erase_messages import EraseInput, EraseOpenResult, EraseReport, E
 from workflows.plugin import workflow_plugin
 
 USUAL: dict[str, Message] = {
+    "capture": CaptureResult(added=1),
     "close_idle": CloseIdleResult(),
     "gather": GatherResult(reflector="rules", outcome="failure", turns=7),
     "reflect": ReflectResult(usable=True, drafts=3),
@@ -158,9 +160,11 @@ class Stage:
             }
         )
 
-    async def turns(self, first: int, last: int, *, update_id: str = "", **values: Any) -> SessionAck:
+    async def turns(self, first: int, last: int, *, update_id: str = "", capture: bool = False, **values: Any) -> SessionAck:
         """Tell the session of turns."""
-        told = TurnsRecorded(update_id=update_id or f"u-{first}-{last}", first_seq=first, last_seq=last, count=last - first + 1)
+        told = TurnsRecorded(
+            update_id=update_id or f"u-{first}-{last}", first_seq=first, last_seq=last, count=last - first + 1, capture=capture
+        )
         return await start.send_turns(self.client, self.session_input(**values), told, rpc_timeout_s=20)
 
     async def completed(self, reflection_id: str, last_seq: int, *, close: bool = False, update_id: str = "", **values: Any) -> SessionAck:
