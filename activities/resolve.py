@@ -16,18 +16,14 @@ from hindwise.ledger import episodes, intake, live, memories, reflections, space
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
-from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
-from hindwise.model.memory import Draft, Kind
+from hindwise.model.episode import Episode
+from hindwise.model.memory import Draft
 from hindwise.model.reflection import Decision, Rejected, Usage
-from hindwise.model.space import agent_space, user_space
-from hindwise.reflect.validators import why_quarantined
-from hindwise.safety.quoting import unquoted
-from hindwise.safety.sharing import shared_form
+from hindwise.reflect.placing import placements_of
 from workflows.contracts import ResolveInput, ResolveResult
 
 _EMBED_S = 20.0
 _ADDED = frozenset({"add", "late", "retract"})
-_NO_OWNER = "no user is named: facts, preferences, instructions, todos and events have no owner"
 
 _log = structlog.get_logger(__name__)
 
@@ -38,7 +34,9 @@ async def resolve(engine: Engine, message: ResolveInput) -> ResolveResult:
     `skipped` when a later verdict started another reflection. Raises SpaceErased.
     """
     found, attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
-    placements, ownerless = await asyncio.to_thread(_placements, attempt, episode, lessons_to_agent=engine.settings.lessons == "agent")
+    accepted = [(int(ordinal), Draft(**draft)) for ordinal, draft in (attempt.grounded or {}).get("accepted", [])]
+    to_agent = engine.settings.lessons == "agent"
+    placements, ownerless = await asyncio.to_thread(placements_of, accepted, episode, lessons_to_agent=to_agent)
     await _embed_ahead(engine, episode.tenant_id, placements)
     usage = _usage(found)
     rejected = [*(Rejected(**item) for item in (attempt.grounded or {}).get("rejected", [])), *ownerless]
@@ -55,35 +53,6 @@ def _load(conn: Connection, message: ResolveInput, recent: RecentEpisodes) -> tu
     if attempt is None:
         raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")
     return found, attempt, episodes.load(conn, row.tenant_id, row.episode_id, recent=recent), row.created_at
-
-
-def _placements(attempt: Attempt, episode: Episode, *, lessons_to_agent: bool) -> tuple[list[Placement], list[Rejected]]:
-    """Lessons of an episode that names an agent go to all who use that agent; everything else stays with the user.
-
-    Where no user is named, whoever uses the agent would read it: then lessons alone are kept, and the rest is refused.
-    """
-    own = user_space(episode.user_id) if episode.user_id else ""
-    shared = agent_space(episode.agent_id) if episode.agent_id and (lessons_to_agent or not own) else own
-    accepted = [(int(ordinal), Draft(**draft)) for ordinal, draft in (attempt.grounded or {}).get("accepted", [])]
-    said = _said(episode)
-    proven = episode.outcome.source is OutcomeSource.ENV and episode.outcome.status is OutcomeStatus.SUCCESS
-    kept, ownerless = [], []
-    for ordinal, draft in accepted:
-        doubt = why_quarantined(episode, draft)
-        if draft.kind is Kind.LESSON:
-            words = unquoted(shared_form(draft, episode), said) if shared != own else draft
-            kept.append(Placement(ordinal, words, shared, doubt, proven))
-        elif own:
-            kept.append(Placement(ordinal, draft, own, doubt, proven))
-        else:
-            ownerless.append(Rejected(draft=draft, rule="owner", reason=_NO_OWNER))
-    return kept, ownerless
-
-
-def _said(episode: Episode) -> list[str]:
-    """The user's own words: what a lesson that others may read does not repeat."""
-    note = episode.outcome.note if episode.outcome.source is OutcomeSource.USER else ""
-    return [text for text in (episode.goal, note, *(turn.content for turn in episode.turns if turn.role == "user")) if text]
 
 
 async def _embed_ahead(engine: Engine, tenant_id: str, placements: Sequence[Placement]) -> None:

@@ -159,6 +159,37 @@ class ReflectionAnswer(Answer):
     workflow_url: str = ""
 
 
+class Conclusion(Answer):
+    """One conclusion in few words. `memory_id`: empty for one that is not kept yet."""
+
+    memory_id: str = ""
+    kind: Kind
+    conclusion: str
+    value: str = ""
+    applies_when: str = ""
+
+
+class ChangedConclusion(Answer):
+    """What stands, and what would stand in its place."""
+
+    before: Conclusion
+    after: Conclusion
+
+
+class RerunAnswer(Answer):
+    """status: `compared` (nothing was kept) or `queued` (then `reflection_id` names the new run, and the lists are empty)."""
+
+    episode_id: str
+    status: Literal["compared", "queued"]
+    written_by: str
+    reflection_id: str = ""
+    added: list[Conclusion] = Field(default_factory=list)
+    changed: list[ChangedConclusion] = Field(default_factory=list)
+    dropped: list[Conclusion] = Field(default_factory=list)
+    same: int = 0
+    nothing_because: str = ""
+
+
 class ReflectionPage(Answer):
     """Reflections, newest first."""
 

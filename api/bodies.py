@@ -188,6 +188,19 @@ class MemoryBody(Owner):
     retrospective: RetrospectiveBody | None = None
 
 
+class RerunBody(Body):
+    """Another look back over the same task."""
+
+    model_config = _example({"reflector": "rules"}, {"reflector": "llm", "apply": True})
+
+    reflector: Literal["rules", "llm"] | None = Field(default=None, description="By default the one that the settings name.")
+    model: StrictStr | None = Field(default=None, max_length=200, description="Checked against the model of this installation.")
+    prompt_version: StrictStr | None = Field(default=None, max_length=40, description="Checked against the one in use.")
+    apply: StrictBool = Field(
+        default=False, description="False: compared only, nothing is kept. True: a run that replaces the earlier ones."
+    )
+
+
 class ReviewBody(Body):
     """Why a person confirms or rejects a memory; may be left out."""
 

@@ -7,11 +7,12 @@ from fastapi import APIRouter, Query
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection, Row
 
-from api.answers import ReflectionAnswer, ReflectionDetail, ReflectionPage, SignalAnswer
-from api.bodies import ReflectionsQuery
+from api.answers import ReflectionAnswer, ReflectionDetail, ReflectionPage, RerunAnswer, SignalAnswer
+from api.bodies import ReflectionsQuery, RerunBody
 from api.door import Door, needs
 from api.fields import Moment
 from api.paging import decode, page
+from api.rerunning import rerun
 from api.services import Caller, Services, Use
 from hindwise.errors import InvalidInput, NotAllowed, NotFound
 from hindwise.ledger import reflections
@@ -50,6 +51,12 @@ def _since(text: str) -> datetime | None:
 async def get_reflection(reflection_id: str, services: Use, caller: Caller) -> ReflectionDetail:
     """Tell where a reflection stands, what it wrote, and why each draft was kept or not."""
     return await services.engine.ledger.read(lambda conn: _detail(conn, caller.tenant_id, reflection_id, services))
+
+
+@router.post("/{reflection_id}/rerun", operation_id="rerun_reflection", openapi_extra=needs("write"))
+async def rerun_reflection(reflection_id: str, body: RerunBody, services: Use, caller: Caller) -> RerunAnswer:
+    """Look back over the same task again: compared side by side, or with `apply` as a run that replaces the earlier ones."""
+    return await rerun(services, caller.tenant_id, reflection_id, body)
 
 
 @router.post("/{reflection_id}/{step}", status_code=202, operation_id="release_reflection", openapi_extra=needs("write"))

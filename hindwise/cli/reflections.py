@@ -14,6 +14,8 @@ _group = typer.Typer(
     ),
     invoke_without_command=True,
 )
+_MODEL_S = 180.0
+"""A model may take its time."""
 Id = Annotated[str, typer.Argument(help="The reflection's id.")]
 
 
@@ -95,6 +97,69 @@ def show_reflection(
         console.line(f"  refused ({item.get('rule', '')}): {item.get('reason', '')}", "dim")
     if found.get("error"):
         console.line(f"  {found['error']}", "yellow")
+
+
+@_group.command(
+    epilog=options.examples(
+        "hindwise reflections rerun 6b1d…",
+        "hindwise reflections rerun 6b1d… --reflector rules --apply",
+        "hindwise reflections rerun --since 2026-11-01 --reflector llm",
+    )
+)
+def rerun(
+    reflection_id: Annotated[str, typer.Argument(help="The reflection's id; or give --since.", show_default=False)] = "",
+    since: Annotated[str, typer.Option("--since", help="Every task reflected since this day (or RFC 3339 time).", show_default=False)] = "",
+    reflector: Annotated[str, typer.Option("--reflector", help="rules or llm. Default: the one of the settings.", show_default=False)] = "",
+    apply: Annotated[bool, typer.Option("--apply", help="Keep it: what is new is added, what is dropped is superseded.")] = False,
+    data: options.Data = None,
+    url: options.Url = "",
+    key: options.Key = "",
+    as_json: options.AsJson = False,
+) -> None:
+    """Look back over the same task again; without --apply the two are only shown side by side."""
+    if bool(reflection_id) == bool(since):
+        raise typer.BadParameter("give a reflection's id or --since, one of the two")
+    body = {**({"reflector": reflector} if reflector else {}), "apply": apply}
+    with client.connect(data, url, key, timeout_s=_MODEL_S) as api:
+        wanted = [reflection_id] if reflection_id else _newest_since(api, since)
+        told = [api.post(f"/v1/reflections/{one}/rerun", body) for one in wanted]
+    if as_json:
+        console.print_json(told[0] if reflection_id else {"items": told})
+        return
+    for one in told:
+        _show_rerun(one)
+    if not told:
+        console.err().print(f"nothing was reflected since {since}", markup=False, style="dim")
+
+
+def _newest_since(api: client.ApiClient, since: str) -> list[str]:
+    """The newest final reflection of each task, oldest task first."""
+    found: dict[str, str] = {}
+    cursor = ""
+    while True:
+        start = since if "T" in since else f"{since}T00:00:00Z"
+        page = api.get("/v1/reflections", since=start, limit=200, cursor=cursor)
+        for item in page.get("items") or []:
+            if item["status"] in client.FINAL:
+                found.setdefault(item["episode_id"], item["reflection_id"])
+        cursor = page.get("next_cursor") or ""
+        if not cursor:
+            return list(reversed(found.values()))
+
+
+def _show_rerun(told: dict[str, Any]) -> None:
+    console.line(f"task {told['episode_id']} by {told['written_by']}", "bold")
+    if told["status"] == "queued":
+        console.line(f"  queued as reflection {told['reflection_id']}; see: hindwise reflections show {told['reflection_id']}")
+        return
+    for item in told["added"]:
+        console.line(f"  + {item['kind']}: {item['conclusion']}", "green")
+    for item in told["changed"]:
+        console.line(f"  ~ {item['before']['conclusion']}", "dim")
+        console.line(f"    → {item['after']['conclusion']}", "yellow")
+    for item in told["dropped"]:
+        console.line(f"  - {item['kind']}: {item['conclusion']}", "red")
+    console.line(f"  {told['same']} the same; nothing was kept (--apply keeps it)", "dim")
 
 
 def _release(action: str, reflection_id: str, data: Any, url: str, key: str, as_json: bool) -> None:

@@ -417,3 +417,30 @@ def test_a_review_without_anything_to_judge_says_what_would_stand_here(tmp_path)
         told = hindwise("review", "--key", "k", cwd=tmp_path, HINDWISE_API_URL=api.url)
     assert (told.returncode, told.stdout) == (0, "")
     assert "HINDWISE_MIN_CONFIDENCE" in told.stderr
+
+
+def test_reflections_are_run_again_since_a_day_one_for_each_task(tmp_path):
+    done = {"status": "completed", "created_at": "2026-11-02T00:00:00Z"}
+    page = {
+        "items": [
+            {**done, "reflection_id": "r3", "episode_id": "e1"},
+            {**done, "reflection_id": "r2", "episode_id": "e2"},
+            {**done, "reflection_id": "r1", "episode_id": "e1"},
+        ]
+    }
+    told = {
+        "episode_id": "e1", "status": "compared", "written_by": "rules 2", "same": 2,
+        "added": [{"kind": "lesson", "conclusion": "先问订单号"}], "dropped": [{"kind": "fact", "conclusion": "Lives in Bern"}],
+        "changed": [{"before": {"conclusion": "Prefers window"}, "after": {"conclusion": "Prefers aisle"}}],
+    }  # fmt: skip
+    script = {
+        ("GET", "/v1/reflections"): (200, page),
+        ("POST", "/v1/reflections/r3/rerun"): (200, told),
+        ("POST", "/v1/reflections/r2/rerun"): (200, {**told, "episode_id": "e2"}),
+    }
+    with fake_api(script) as api:
+        shown = hindwise("reflections", "rerun", "--since", "2026-11-01", "--key", "k", cwd=tmp_path, HINDWISE_API_URL=api.url)
+    assert shown.returncode == 0, shown.stderr
+    assert [asked[1] for asked in api.asked if asked[0] == "POST"] == ["/v1/reflections/r2/rerun", "/v1/reflections/r3/rerun"]
+    assert all(words in shown.stdout for words in ("+ lesson: 先问订单号", "~ Prefers window", "→ Prefers aisle", "- fact: Lives in Bern"))
+    assert "2 the same" in shown.stdout

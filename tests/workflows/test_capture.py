@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import WorkflowEnvironment
 
 from activities.capture import capture
-from hindwise.ledger import memories, review, sessions
+from hindwise.ledger import memories, reruns, review, sessions
 from hindwise.ledger.schema import evidence
 from hindwise.model.memory import Memory, Status
 from hindwise.model.space import user_space
@@ -175,3 +175,17 @@ async def test_a_worker_killed_before_and_after_it_kept_something_leaves_it_kept
 
         await until(done, 40)
     assert [(memory.status, memory.evidence_count) for memory in await _kept(house)] == [(Status.ACTIVE, 1)]
+
+
+async def test_a_task_looked_back_over_again_by_the_same_rules_keeps_everything_once(house: Rig) -> None:
+    await _record(house, "I always prefer a window seat.")
+    await _capture(house, 1, 1)
+    async with house.workers():
+        first = await house.complete("s1", make_outcome("success"), goal="a seat")
+        await house.final(first.reflection_id)
+        before = {memory.id: memory.status for memory in await _kept(house)}
+        now, by = house.engine.clock.now(), house.engine.reflector_id()
+        again = await house.engine.ledger.write(lambda conn: reruns.queue(conn, TENANT, first.reflection_id, by, now))
+        await house.start(again.reflection_id)
+        await house.final(again.reflection_id)
+    assert {memory.id: memory.status for memory in await _kept(house)} == before

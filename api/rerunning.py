@@ -1,0 +1,106 @@
+"""Another look back: computed and compared here, or queued as a run of its own."""
+
+import asyncio
+
+from sqlalchemy import Connection
+
+from api.answers import ChangedConclusion, Conclusion, RerunAnswer
+from api.bodies import RerunBody
+from api.services import Services
+from hindwise.engine import Engine
+from hindwise.errors import AnswerUnusable, InvalidInput, ModelUnavailable
+from hindwise.ledger import episodes, reflections, reruns
+from hindwise.ledger.intake import ReflectorId
+from hindwise.ledger.reruns import Before
+from hindwise.model.episode import Episode
+from hindwise.model.memory import Draft, Memory
+from hindwise.model.reflection import Answer
+from hindwise.reflect.base import Known
+from hindwise.reflect.gate import keep
+from hindwise.reflect.known import earlier_of, examples_of, with_memories
+from hindwise.reflect.llm import LlmReflector
+from hindwise.reflect.llm.prompt import PROMPT_VERSION
+from hindwise.reflect.placing import placements_of
+from hindwise.reflect.rerun import compare
+from hindwise.reflect.rules import RuleReflector, reflect_by_rules
+from hindwise.reflect.validators import ground
+
+
+def wanted(engine: Engine, body: RerunBody) -> ReflectorId:
+    """Who looks back again. Raises InvalidInput where this installation has no such reflector, model or prompt."""
+    name = body.reflector or engine.reflector_id().name
+    if name == "rules":
+        chosen = ReflectorId("rules", "", RuleReflector.prompt_version)
+    elif not engine.settings.llm_model:
+        raise InvalidInput("reflector: no model is set; set LLM_BASE_URL and LLM_MODEL, or take `rules`")
+    else:
+        chosen = ReflectorId("llm", engine.settings.llm_model, PROMPT_VERSION)
+    for field, asked, held in (("model", body.model, chosen.model), ("prompt_version", body.prompt_version, chosen.prompt_version)):
+        if asked is not None and asked != held:
+            raise InvalidInput(f"{field}: this installation reflects with {held or 'none'!r}; change the setting, then ask again")
+    return chosen
+
+
+async def rerun(services: Services, tenant_id: str, reflection_id: str, body: RerunBody) -> RerunAnswer:
+    """Compare or queue. Raises NotFound, NotAllowed, InvalidInput, ModelUnavailable, ModelRefused."""
+    engine = services.engine
+    await engine.ledger.read(lambda conn: reflections.row_of(conn, reflection_id, tenant_id=tenant_id))
+    by = wanted(engine, body)
+    written_by = " ".join(part for part in (by.name, by.model, by.prompt_version) if part)
+    if body.apply:
+        now = engine.clock.now()
+        accepted = await engine.ledger.write(lambda conn: reruns.queue(conn, tenant_id, reflection_id, by, now))
+        services.dispatch.reflection(tenant_id, accepted)
+        return RerunAnswer(episode_id=accepted.episode_id, status="queued", written_by=written_by, reflection_id=accepted.reflection_id)
+    return await _compared(engine, tenant_id, reflection_id, by.name, written_by)
+
+
+async def _compared(engine: Engine, tenant_id: str, reflection_id: str, name: str, written_by: str) -> RerunAnswer:
+    def read(conn: Connection) -> tuple[Before, Episode, Known]:
+        found = reruns.before(conn, tenant_id, reflection_id)
+        episode = episodes.assemble(conn, found.episode, engine.recent)
+        known = Known(earlier=earlier_of(conn, episode, found.episode.task_key))
+        return found, episode, known.model_copy(update={"examples": examples_of(conn, episode)}) if name == "llm" else known
+
+    found, episode, known = await engine.ledger.read(read)
+    answer = await _answer(engine, name, episode, found.episode.task_key, known)
+    new = await asyncio.to_thread(_kept, episode, answer)
+    placed, _ = await asyncio.to_thread(placements_of, new, episode, lessons_to_agent=engine.settings.lessons == "agent")
+    told = compare(found.concluded, placed)
+    return RerunAnswer(
+        episode_id=episode.id,
+        status="compared",
+        written_by=written_by,
+        added=[_conclusion(draft) for draft in told.added],
+        changed=[ChangedConclusion(before=_conclusion(old), after=_conclusion(draft)) for old, draft in told.changed],
+        dropped=[_conclusion(memory) for memory in told.dropped],
+        same=told.same,
+        nothing_because=answer.nothing_because,
+    )
+
+
+async def _answer(engine: Engine, name: str, episode: Episode, task_key: str, known: Known) -> Answer:
+    if name == "rules":
+        return await asyncio.to_thread(reflect_by_rules, episode, known)
+    reflector = LlmReflector(engine.settings)
+    try:
+        near = await with_memories(engine.ledger, engine.index, engine.embedder, episode, task_key, known)
+        return await reflector.reflect(episode, near)
+    except AnswerUnusable as error:
+        raise ModelUnavailable(f"the model's answer cannot be used: {error.detail}"[:300]) from error
+    finally:
+        await reflector.close()
+
+
+def _kept(episode: Episode, answer: Answer) -> list[tuple[int, Draft]]:
+    return [(ordinal, draft) for ordinal, draft in ground(episode, answer).accepted if keep(episode, draft) is None]
+
+
+def _conclusion(words: Draft | Memory) -> Conclusion:
+    return Conclusion(
+        memory_id=words.id if isinstance(words, Memory) else "",
+        kind=words.kind,
+        conclusion=words.conclusion,
+        value=words.value,
+        applies_when=words.applies_when,
+    )
