@@ -89,6 +89,7 @@ class RecallLog:
             # The database answers, and refuses these rows: it would refuse them again, and hold up all that come after.
             self.lost += len(batch)
             _logger.error("recalls_not_logged", cause=type(error).__name__, lost=self.lost)
+            return True
         await self._touch([one.row for one in batch])
         return True
 

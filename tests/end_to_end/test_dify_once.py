@@ -100,7 +100,7 @@ async def test_a_day_later_it_is_still_the_same_run_though_temporal_has_forgotte
     reflection_id = reported[0]["reflection_id"]
     await asyncio.to_thread(until, lambda: house.book.read(lambda conn: is_settled(conn, 1)), "the reflection final", 60)
     await asyncio.to_thread(_forget_everything, house)
-    client = await Client.connect(house.temporal_address, namespace=NAMESPACE, plugins=[hindwise_plugin()])
+    client = await _connected(house)
     assert await _is_unknown(client, reflection_workflow(reflection_id))
     before = house.book.read(_rows)
     async with _a_day_later(house) as http:
@@ -138,6 +138,16 @@ def _forget_everything(house: Roles) -> None:
     for path in house.data.glob("temporal.db*"):
         path.unlink()
     house.start_temporal()
+
+
+async def _connected(house: Roles) -> Client:
+    """A server that takes connections may still say for a moment that it is not healthy."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                return await Client.connect(house.temporal_address, namespace=NAMESPACE, plugins=[hindwise_plugin()])
+            except RuntimeError:
+                await asyncio.sleep(0.2)
 
 
 async def _is_unknown(client: Client, workflow_id: str) -> bool:

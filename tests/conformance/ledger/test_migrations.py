@@ -93,10 +93,13 @@ async def test_what_is_up_to_date_is_not_locked_and_needs_no_right_to_change_tab
     ]
 
 
-async def test_a_ledger_of_a_newer_release_is_left_alone(ledger):
+async def test_a_ledger_of_a_newer_release_is_left_alone(empty_ledger_url):
+    ledger = Ledger(empty_ledger_url)
+    await migrate(ledger)
     await ledger.write(lambda conn: conn.execute(text("UPDATE alembic_version SET version_num = '9999'")))
     with pytest.raises(InvalidInput, match="newer Hindwise"):
         await migrate(ledger)
+    await ledger.close()
 
 
 async def test_a_failing_migration_leaves_nothing_behind(empty_ledger_url):
