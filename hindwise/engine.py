@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -185,17 +186,21 @@ def spec_of(embedder: Embedder) -> Spec:
 async def _open_index(settings: Settings, ledger: Ledger, spec: Spec, secret: bytes, clock: Clock) -> LiveIndex:
     """The index of the live generation, which need not be what the settings name: what serves goes on serving until another was built."""
 
-    async def refill() -> None:
-        await ledger.write(lambda conn: generations.mark_all_dirty(conn, clock.now()))
+    async def refill(number: int) -> None:
+        # Asked when it is lost, not when it is opened: what was opened while it was being built serves since then.
+        live = generations.live_of(await ledger.read(generations.kept))
+        after: int | None = 0 if live is not None and live.no == number else None
+        while after is not None:
+            after = await ledger.write(lambda conn, above=after: generations.mark_dirty_after(conn, above, clock.now()))  # type: ignore[misc]
 
     async def opener(generation: Generation) -> Index:
         kind, number, tokenizer = generation.kind, generation.no, generation.tokenizer
-        on_lost = refill if generation.state == State.LIVE else None
+        on_lost = partial(refill, number)
         opened = await open_index(settings, kind, number, generation.dim, secret, tokenizer=tokenizer, on_lost=on_lost)
         try:
             if generation.state == State.LIVE and await opened.is_empty():
                 # Lost, or damaged and replaced: the dispatcher fills it from the marks. With nothing to remember there are none.
-                await refill()
+                await refill(number)
         except BaseException:
             await opened.close()
             raise

@@ -20,6 +20,7 @@ from hindwise.ledger import outbox, spaces
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import generations, leases, memories
+from hindwise.ledger.schema import spaces as space_rows
 from hindwise.model.memory import LIVE
 
 
@@ -83,6 +84,7 @@ class Build:
     switched_at: datetime | None
 
 
+_MARKED_AT_ONCE = 50
 _LOCK, _LONG_AGO = "generations", datetime(1970, 1, 1, tzinfo=UTC)
 _SHORT = tuple(generations.c[name] for name in ("no", "index_kind", "embed_model", "dim", "tokenizer_version", "state", "holes"))
 _KEPT_ROWS = Prepared(
@@ -286,9 +288,20 @@ def models_in_use(conn: Connection) -> set[str]:
 
 def mark_all_dirty(conn: Connection, now: datetime) -> None:
     """Mark every live memory, so that the dispatcher writes it into the index anew."""
-    by_space: dict[int, list[str]] = {}
-    for row in conn.execute(select(memories.c.space_no, memories.c.id).where(_LIVE_MEMORIES)):
-        by_space.setdefault(row.space_no, []).append(row.id)
-    for space_no, ids in sorted(by_space.items()):
-        if spaces.is_there(conn, space_no):  # an erasure may have ended since the memories were read
-            outbox.mark_dirty(conn, space_no, ids, spaces.bump(conn, space_no), now)
+    after: int | None = 0
+    while after is not None:
+        after = mark_dirty_after(conn, after, now)
+
+
+def mark_dirty_after(conn: Connection, space_no: int, now: datetime, most: int = _MARKED_AT_ONCE) -> int | None:
+    """Mark the live memories of the next spaces above this number, at most `most` spaces; return the last one's, None at the end.
+
+    A large ledger is marked in many transactions: in one, nobody could write meanwhile, and it would not end within its limit.
+    """
+    query = select(space_rows.c.no).where(space_rows.c.no > space_no).order_by(space_rows.c.no).limit(most)
+    numbers = list(conn.execute(query).scalars())
+    for number in numbers:
+        ids = list(conn.execute(select(memories.c.id).where(memories.c.space_no == number, _LIVE_MEMORIES)).scalars())
+        if ids and spaces.is_there(conn, number):  # an erasure may have ended since the memories were read
+            outbox.mark_dirty(conn, number, ids, spaces.bump(conn, number), now)
+    return numbers[-1] if len(numbers) == most else None

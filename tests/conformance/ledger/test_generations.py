@@ -3,9 +3,12 @@
 import asyncio
 from datetime import timedelta
 
-from hindwise.ledger import generations, memory_changes, rebuild, spaces
+from sqlalchemy import select
+
+from hindwise.ledger import generations, memory_changes, outbox, rebuild, spaces
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Spec, State
+from hindwise.ledger.schema import spaces as space_rows
 from tests.build import NOON, TENANT, make_memory
 
 SPEC = Spec("model-a", 4, 1)
@@ -74,5 +77,20 @@ async def test_a_space_that_somebody_holds_is_waited_for_not_passed_over(ledger_
         assert (second.busy, second.end, second.portions) == (True, False, ())
         later = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "another", NOON + timedelta(seconds=31), 30.0, 100))
         assert len(later.portions) == 2, "a lease ends by itself"
+    finally:
+        await ledger.close()
+
+
+async def test_every_memory_is_marked_though_a_few_spaces_at_a_time(ledger_url: str) -> None:
+    """A lost index of a large installation is filled again without one transaction that keeps everybody waiting."""
+    ledger = Ledger(ledger_url)
+    try:
+        await ledger.write(lambda conn: generations.ensure_live(conn, "embedded", SPEC, NOON))
+        await ledger.write(_furnish)
+        numbers = await ledger.read(lambda conn: list(conn.execute(select(space_rows.c.no).order_by(space_rows.c.no)).scalars()))
+        assert await ledger.write(lambda conn: generations.mark_dirty_after(conn, 0, NOON, 1)) == numbers[0]
+        assert await ledger.read(outbox.space_numbers) == numbers[:1]
+        assert await ledger.write(lambda conn: generations.mark_dirty_after(conn, numbers[0], NOON, 2)) is None
+        assert (await ledger.read(outbox.depth))[0] == 10
     finally:
         await ledger.close()

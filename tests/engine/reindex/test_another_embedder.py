@@ -19,7 +19,7 @@ from hindwise.recall.queries import MAX_UNAPPLIED
 from hindwise.recall.recall import Recaller
 from hindwise.testing import HashedEmbedder
 from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, keep
-from tests.engine.reindex.helpers import drafts, fill, furnish, house, live, rebuild_of, switch
+from tests.engine.reindex.helpers import drafts, fill, furnish, house, live, rebuild_of, switch, wanted
 
 KEY, ZH_KEY = "The spare key lies under the flowerpot", "备用钥匙在花盆下面"
 
@@ -198,6 +198,27 @@ async def test_a_lost_index_is_answered_for_by_the_ledger_until_it_is_filled_aga
         answer = await ask(recaller, "where is the spare key", user="ann")
         assert (answer.degraded, list(conclusions(answer))[:1]) == (False, [KEY])
         await recaller.close()
+
+
+async def test_what_is_lost_after_it_took_over_is_filled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was opened while it was being built; and of the one before nobody wants anything any more."""
+    told = {}
+    opens = engine_module.open_index
+
+    async def opening(settings, kind, number, *given, **more):
+        told[number] = more["on_lost"]
+        return await opens(settings, kind, number, *given, **more)
+
+    monkeypatch.setattr(engine_module, "open_index", opening)
+    async with house(tmp_path) as engine:
+        await furnish(engine, ["user:ann"], 5)
+        old, new = live(engine).generation, await wanted(engine)
+        await fill(engine, new.no)
+        await switch(engine, new.no)
+        await told[old.no]()
+        assert await engine.ledger.read(outbox.depth) == (0, None)
+        await told[new.no]()
+        assert (await engine.ledger.read(outbox.depth))[0] == 5
 
 
 async def test_vectors_of_models_that_no_index_is_made_with_are_removed(tmp_path: Path) -> None:
