@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Any
 
@@ -32,34 +31,27 @@ def _step(name: str) -> Callable[..., Any]:
 
 
 async def main(address: str, namespace: str) -> None:
-    """Serve both queues until told to stop, with as many slots as our worker has."""
+    """Serve the floors' queue until told to stop, with as many slots as our worker has.
+
+    Workflows and steps share it, as a reflection and its steps do, so that the server hands steps out eagerly here too.
+    """
     client = await Client.connect(address, namespace=namespace, data_converter=pydantic_data_converter)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    limit = timedelta(seconds=2)
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(
-            Worker(
-                client,
-                task_queue=policies.session_queue(PREFIX),
-                workflows=[FloorSession, FloorSteps],
-                workflow_runner=sandbox(),
-                max_concurrent_workflow_tasks=20,
-                sticky_queue_schedule_to_start_timeout=policies.STICKY_TIMEOUT,
-                graceful_shutdown_timeout=limit,
-            )
-        )
-        await stack.enter_async_context(
-            Worker(
-                client,
-                task_queue=policies.store_queue(PREFIX),
-                activities=[_step(name) for name in STEP_NAMES],
-                max_concurrent_activities=20,
-                graceful_shutdown_timeout=limit,
-            )
-        )
+    worker = Worker(
+        client,
+        task_queue=policies.store_queue(PREFIX),
+        workflows=[FloorSession, FloorSteps],
+        activities=[_step(name) for name in STEP_NAMES],
+        workflow_runner=sandbox(),
+        max_concurrent_workflow_tasks=20,
+        max_concurrent_activities=20,
+        sticky_queue_schedule_to_start_timeout=policies.STICKY_TIMEOUT,
+        graceful_shutdown_timeout=timedelta(seconds=2),
+    )
+    async with worker:
         print(READY, flush=True)
         await stop.wait()
 

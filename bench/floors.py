@@ -50,7 +50,7 @@ class FloorSession:
 
 @workflow.defn(name=STEPS)
 class FloorSteps:
-    """The steps of a reflection, each an activity that returns at once, on a queue of its own, with the same limits."""
+    """The steps of a reflection, each an activity that returns at once, with the same limits, on the same queue as ours are."""
 
     @workflow.init
     def __init__(self, start: ReflectionInput) -> None:

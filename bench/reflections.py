@@ -65,7 +65,7 @@ async def floor(client: Client) -> None:
         floors.STEPS,
         ReflectionInput(reflection_id=name, queue_prefix=floors.PREFIX),
         id=f"floor-reflect/{name}",
-        task_queue=policies.session_queue(floors.PREFIX),
+        task_queue=policies.store_queue(floors.PREFIX),
         id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
         id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
     )

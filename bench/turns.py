@@ -74,7 +74,7 @@ def floor(client: Client, handle: str) -> Send:
                 floors.SESSION,
                 start,
                 id=f"floor-session/{handle}",
-                task_queue=policies.session_queue(floors.PREFIX),
+                task_queue=policies.store_queue(floors.PREFIX),
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
             ),
