@@ -1,12 +1,13 @@
 """Take a reflection up: is it still wanted, is there anything to learn, and in which spaces does it happen?"""
 
-import asyncio
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
 from hindwise.engine import Engine
 from hindwise.ledger import episodes, intake, reflections, spaces
+from hindwise.ledger.recent import RecentEpisodes
+from hindwise.model.episode import Episode
 from hindwise.model.space import spaces_of
 from hindwise.reflect.gate import worth_reflecting
 from workflows.contracts import GatherResult, StepInput
@@ -32,8 +33,7 @@ async def gather(engine: Engine, message: StepInput) -> GatherResult:
     row, found, skip_code = await engine.ledger.write(take_up)
     if found is None:
         return GatherResult(skip=True, skip_code=skip_code, reflector=row.reflector)
-    episode = await engine.ledger.read(lambda conn: episodes.assemble(conn, found, engine.recent))
-    nothing = await asyncio.to_thread(worth_reflecting, episode)
+    episode, nothing = await engine.ledger.read(lambda conn: _look(conn, found, engine.recent))
     # A reflection that replaces an earlier one goes on all the same: what the old one taught must be superseded.
     skip = nothing is not None and not row.replaces
     return GatherResult(
@@ -44,3 +44,9 @@ async def gather(engine: Engine, message: StepInput) -> GatherResult:
         turns=len(episode.turns),
         budget_s=engine.settings.llm_budget_s,
     )
+
+
+def _look(conn: Connection, found: Row[Any], recent: RecentEpisodes) -> tuple[Episode, str | None]:
+    """The episode, and why there is nothing to learn from it. On the thread that reads, so that only one more is woken."""
+    episode = episodes.assemble(conn, found, recent)
+    return episode, worth_reflecting(episode)

@@ -17,17 +17,20 @@ async def index(engine: Engine, message: StepInput) -> IndexResult:
     """Apply what is dirty up to now; `pending` when it takes longer, or the index is away: the dispatcher does the rest."""
     now = engine.clock.now()
 
-    def take_up(conn: Connection) -> tuple[dict[int, int], list[int]]:
-        row = reflections.take_up(conn, message.reflection_id, "index", now) or reflections.row_of(conn, message.reflection_id)
+    def look(conn: Connection) -> tuple[dict[int, int], list[int]]:
+        row = reflections.row_of(conn, message.reflection_id)
         wanted = upkeep.ledger_numbers(conn, row.tenant_id, list(row.epochs))
         return wanted, upkeep.behind(conn, wanted)
 
-    wanted, left = await engine.ledger.write(take_up)
+    def running(conn: Connection) -> None:
+        reflections.set_running(conn, message.reflection_id, "index", now)
+
+    wanted, left = await engine.ledger.read(look)
     applied = 0
     try:
         async with asyncio.timeout(WAIT_S):
             while left:
-                done = await engine.projection.some_spaces(left)
+                done = await engine.projection.some_spaces(left, running)
                 applied += sum(number or 0 for number in done)
                 if None not in done:  # each was clean to its last mark when it was given back
                     break

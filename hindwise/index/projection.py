@@ -6,7 +6,7 @@ marks are taken off: a mark that did not reach a generation which began meanwhil
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -81,16 +81,19 @@ class Projection:
         """
         return (await self._together([space_no]))[0]
 
-    async def some_spaces(self, space_nos: Sequence[int]) -> list[int | None]:
-        """Bring a few spaces up to date as one: what `one_space` returns for each, in order. Raises the same."""
-        return await self._together(space_nos)
+    async def some_spaces(self, space_nos: Sequence[int], also: Callable[[Connection], object] | None = None) -> list[int | None]:
+        """Bring a few spaces up to date as one: what `one_space` returns for each, in order. Raises the same.
 
-    async def _together(self, wanted: Sequence[int | None]) -> list[int | None]:
+        also: done in the transaction that leases them.
+        """
+        return await self._together(space_nos, also)
+
+    async def _together(self, wanted: Sequence[int | None], also: Callable[[Connection], object] | None = None) -> list[int | None]:
         async with AsyncExitStack() as stack:
             for number in sorted({number for number in wanted if number is not None}):
                 await stack.enter_async_context(self._busy.setdefault(number, asyncio.Lock()))
             now = self._clock.now()
-            rows, taken = await self._ledger.write(lambda conn: self._take_all(conn, wanted, now))
+            rows, taken = await self._ledger.write(lambda conn: self._take_all(conn, wanted, now, also))
             applied: Counter[int] = Counter()
             stuck = 0
             held = [one for one in taken if one]
@@ -124,7 +127,11 @@ class Projection:
         for one in held:
             outbox.release_space(conn, one.lease, self._holder)
 
-    def _take_all(self, conn: Connection, wanted: Sequence[int | None], now: datetime) -> tuple[Sequence[Generation], list[_Taken | None]]:
+    def _take_all(
+        self, conn: Connection, wanted: Sequence[int | None], now: datetime, also: Callable[[Connection], object] | None
+    ) -> tuple[Sequence[Generation], list[_Taken | None]]:
+        if also is not None:
+            also(conn)
         rows = generations.kept(conn)
         if isinstance(self._index, LiveIndex) and not self._index.may_write(rows):
             return rows, [None] * len(wanted)
@@ -152,10 +159,15 @@ class Projection:
             return rows, [self._page(conn, one.lease) for one in done]
         following = []
         for one in done:
-            if applied := [found for found in one.marks if found[0] not in one.stuck]:
-                outbox.done(conn, one.lease.space_no, applied)
-                spaces.set_index_no(conn, one.lease.space_no, max(mark for _, mark in applied), self._clock.now())
+            applied = [found for found in one.marks if found[0] not in one.stuck]
+            outbox.done(conn, one.lease.space_no, applied)
             rest = self._page(conn, one.lease, one.stuck)
+            now, up_to = self._clock.now(), max((mark for _, mark in applied), default=0)
+            if not rest.marks and up_to:
+                outbox.release_space_at(conn, one.lease, self._holder, up_to, now)
+                continue
+            if up_to:
+                spaces.set_index_no(conn, one.lease.space_no, up_to, now)
             if rest.marks:
                 following.append(rest)
             else:

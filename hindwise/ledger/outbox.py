@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, Update, and_, bindparam, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, Select, Update, and_, bindparam, case, delete, exists, func, or_, select, update
 
 from hindwise.ledger.engine import upsert
+from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import outbox, spaces
 
 
@@ -35,7 +36,7 @@ _RELEASE = (
     .where(spaces.c.no == bindparam("space"), spaces.c.leased_by == bindparam("holder"))
     .values(leased_by="", leased_until=None)
 )
-_DIRTY = (
+_DIRTY = Prepared(
     select(outbox.c.memory_id, outbox.c.mark)
     .where(outbox.c.space_no == bindparam("space"))
     .order_by(outbox.c.mark)
@@ -94,6 +95,16 @@ def lease_named(conn: Connection, holder: str, now: datetime, seconds: float, sp
     return Lease(row.no, row.name, row.tenant_id, row.epoch, row.ledger_no)
 
 
+_RELEASE_AT = _RELEASE.values(
+    index_no=case((spaces.c.index_no < bindparam("up_to"), bindparam("up_to")), else_=spaces.c.index_no), used_at=bindparam("now")
+)
+
+
+def release_space_at(conn: Connection, lease: Lease, holder: str, index_no: int, now: datetime) -> None:
+    """Give a space back, with what `spaces.set_index_no` notes, in one statement."""
+    conn.execute(_RELEASE_AT, {"space": lease.space_no, "holder": holder, "up_to": index_no, "now": now})
+
+
 def release_space(conn: Connection, lease: Lease, holder: str) -> None:
     """Give a space back."""
     conn.execute(_RELEASE, {"space": lease.space_no, "holder": holder})
@@ -101,7 +112,7 @@ def release_space(conn: Connection, lease: Lease, holder: str) -> None:
 
 def dirty(conn: Connection, space_no: int, limit: int) -> list[tuple[str, int]]:
     """Return (memory id, mark) of dirty memories, oldest first."""
-    return [(row.memory_id, row.mark) for row in conn.execute(_DIRTY, {"space": space_no, "most": limit})]
+    return [(memory_id, mark) for memory_id, mark in _DIRTY.rows(conn, {"space": space_no, "most": limit})]
 
 
 def done(conn: Connection, space_no: int, taken: Sequence[tuple[str, int]]) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, bindparam, or_, select, update
 
 from hindwise.errors import LedgerUnavailable, SpaceErased
 from hindwise.ledger.engine import insert_new
+from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import spaces
 
 
@@ -33,7 +34,7 @@ _FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, s
 _LOCK = _FIND.order_by(spaces.c.no).with_for_update()
 _HOLD = _FIND.order_by(spaces.c.no).with_for_update(read=True, key_share=True)
 _LOCK_TRIES = 6
-_EPOCH = select(spaces.c.epoch).where(spaces.c.no == bindparam("space")).with_for_update()
+_EPOCH = Prepared(select(spaces.c.epoch).where(spaces.c.no == bindparam("space")).with_for_update())
 _BUMP = update(spaces).where(spaces.c.no == bindparam("space")).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
 _INDEXED = (
     update(spaces)
@@ -97,13 +98,13 @@ def lease(conn: Connection, space_no: int, holder: str, now: datetime, seconds: 
 
 def check_epoch(conn: Connection, space_no: int, epoch: int) -> None:
     """Lock a space and compare its epoch with what the work began with. Raises SpaceErased when it differs: the work is dropped."""
-    if conn.execute(_EPOCH, {"space": space_no}).scalar_one_or_none() != epoch:
+    if _EPOCH.rows(conn, {"space": space_no}) != [(epoch,)]:
         raise SpaceErased(_DROPPED)
 
 
 def is_there(conn: Connection, space_no: int) -> bool:
     """Lock a space, and say whether it exists still."""
-    return conn.execute(_EPOCH, {"space": space_no}).first() is not None
+    return bool(_EPOCH.rows(conn, {"space": space_no}))
 
 
 def bump(conn: Connection, space_no: int) -> int:

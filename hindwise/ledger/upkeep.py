@@ -29,6 +29,7 @@ from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
 from hindwise.ledger import outbox
 from hindwise.ledger import spaces as space_rows
+from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import memories, spaces
 from hindwise.ledger.schema import outbox as outbox_rows
 from hindwise.lifecycle.aging import AgingRules, decay, is_archivable, is_expired
@@ -40,7 +41,7 @@ REVIEW_FACTOR = 0.9
 """What a review takes from the confidence of a memory that one task said once and nobody needed since."""
 
 _LIVE = [str(status) for status in LIVE]
-_BEHIND = (
+_BEHIND = Prepared(
     select(outbox_rows.c.memory_id).where(outbox_rows.c.space_no == bindparam("space"), outbox_rows.c.mark <= bindparam("up_to")).limit(1)
 )
 _DAY_US = 86_400_000_000
@@ -200,4 +201,4 @@ def ledger_numbers(conn: Connection, tenant_id: str, names: Sequence[str]) -> di
 
 def behind(conn: Connection, numbers: dict[int, int]) -> list[int]:
     """Return those space numbers whose index lacks a change up to the given ledger number."""
-    return [no for no, ledger_no in sorted(numbers.items()) if conn.execute(_BEHIND, {"space": no, "up_to": ledger_no}).first() is not None]
+    return [no for no, ledger_no in sorted(numbers.items()) if _BEHIND.rows(conn, {"space": no, "up_to": ledger_no})]
