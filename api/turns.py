@@ -186,7 +186,7 @@ def without_repeats(turns: Sequence[Turn]) -> tuple[Turn, ...]:
     conflicts = []
     for turn in turns:
         known = first.setdefault(turn.turn_id, turn)
-        if known.content_digest() != turn.content_digest():
+        if known is not turn and known.content_digest() != turn.content_digest():
             conflicts.append(turn.turn_id)
     if conflicts:
         raise TurnConflict("a turn id stands for two different contents in this request", extra={"conflicts": conflicts[:100]})

@@ -132,8 +132,8 @@ def _key(goal: str, turns: Sequence[Turn]) -> str:
     return task_key(goal, (turn.content for turn in turns if turn.role == "user"))
 
 
-def run_digest(episode: Episode) -> str:
-    """sha256 over what the caller sent for a whole run, without times."""
+def run_digest(episode: Episode, turns: Sequence[str] | None = None) -> str:
+    """sha256 over what the caller sent for a whole run, without times. turns: their contents' digests, where they are known."""
     return digest(
         [
             episode.goal,
@@ -141,7 +141,7 @@ def run_digest(episode: Episode) -> str:
             episode.agent_id,
             episode.inputs,
             episode.outcome.model_dump(mode="json"),
-            [turn.content_digest() for turn in episode.turns],
+            [turn.content_digest() for turn in episode.turns] if turns is None else list(turns),
         ]
     )
 
@@ -153,7 +153,8 @@ def accept_run(
 
     A run already known is a duplicate. With another body: `differs` where `keep_first` (hooks), else raises EpisodeConflict.
     """
-    body = run_digest(episode)
+    digests = [turn.content_digest() for turn in episode.turns]
+    body = run_digest(episode, digests)
     if (known := _run_again(conn, episode, body, keep_first=keep_first)) is not None:
         return known
     key = sessions.run_key(episode.id)
@@ -163,7 +164,7 @@ def accept_run(
         if (known := _run_again(conn, episode, body, keep_first=keep_first)) is not None:
             return known
         raise NotFound(f"episode {episode.id!r} was erased in this moment: send the run again")
-    sessions.record_run_turns(conn, episode.tenant_id, key, episode.turns, now)
+    sessions.record_run_turns(conn, episode.tenant_id, key, episode.turns, now, digests=digests)
     reflection_id = _queue(conn, episode.tenant_id, episode.id, reflector, 0, now)
     return _accepted(episode.user_id, episode.agent_id, episode.id, reflection_id)
 

@@ -255,10 +255,14 @@ def run_key(episode_id: str) -> str:
     return RUN_KEY_PREFIX + episode_id
 
 
-def record_run_turns(conn: Connection, tenant_id: str, key: str, run_turns: Sequence[Turn], now: datetime) -> None:
-    """Keep the turns of a whole episode, numbered from 1. `key`: see `run_key`."""
+def record_run_turns(
+    conn: Connection, tenant_id: str, key: str, run_turns: Sequence[Turn], now: datetime, *, digests: Sequence[str] | None = None
+) -> None:
+    """Keep the turns of a whole episode, numbered from 1. `key`: see `run_key`; digests: of their contents, where they are known."""
+    known = [turn.content_digest() for turn in run_turns] if digests is None else digests
     if run_turns:
-        conn.execute(_APPEND, [_row(tenant_id, key, seq, turn, turn.content_digest(), now) for seq, turn in enumerate(run_turns, start=1)])
+        each = enumerate(zip(run_turns, known, strict=True), start=1)
+        conn.execute(_APPEND, [_row(tenant_id, key, seq, turn, said, now) for seq, (turn, said) in each])
 
 
 def turns_of(conn: Connection, tenant_id: str, session_key: str, first_seq: int, last_seq: int) -> tuple[Turn, ...]:
