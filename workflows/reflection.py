@@ -5,7 +5,6 @@ retries parks and waits for a person's signal; then it goes on from the step tha
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -56,14 +55,14 @@ class _RulesWanted(Exception):
     """A person wants rules instead of the model."""
 
 
-@dataclass(frozen=True)
 class _Chosen:
-    """The answer to keep, and where rules stood in, for whom and why."""
+    """The answer to keep, and where rules stood in, for whom and why. No dataclass: the sandbox would make one for each workflow."""
 
-    attempt: int
-    reflector: str
-    fallback_from: str = ""
-    cause: str = ""
+    def __init__(self, attempt: int, reflector: str, fallback_from: str = "", cause: str = "") -> None:
+        self.attempt = attempt
+        self.reflector = reflector
+        self.fallback_from = fallback_from
+        self.cause = cause
 
 
 @workflow.defn(name=contracts.REFLECTION_WORKFLOW)

@@ -4,8 +4,9 @@ Names cannot be told from words by their look. They come from the episode itself
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 from hindwise.safety.masking import is_card, is_chinese_id
@@ -139,8 +140,20 @@ def _name_signs(names: frozenset[str]) -> _Signs:
 @lru_cache(maxsize=64)
 def _names_pattern(names: frozenset[str]) -> re.Pattern[str] | None:
     """One expression for some names; remembered, because an episode's texts hold the same ones again and again."""
-    joined = "|".join(sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p)))
+    ordered = sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p))
+    joined = "|".join(_together(whole, list(group)) for whole, group in groupby(ordered, key=_is_whole))
     return re.compile(joined) if joined else None
+
+
+def _is_whole(pattern: str) -> bool:
+    return pattern.startswith(_LEFT) and pattern.endswith(_RIGHT)
+
+
+def _together(whole: bool, patterns: Sequence[str]) -> str:
+    """Neighbours that begin and end alike say so once: the same matches in the same order, compiled and searched sooner."""
+    if not whole:
+        return "|".join(patterns)
+    return f"{_LEFT}(?:{'|'.join(pattern[len(_LEFT) : len(pattern) - len(_RIGHT)] for pattern in patterns)}){_RIGHT}"
 
 
 def _find_names(text: str, names: frozenset[str]) -> Iterator[Span]:
