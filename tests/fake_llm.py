@@ -20,6 +20,8 @@ Behaviours (`name` or `name:argument`):
     unclosed                 a content that lacks its last brackets only
     cut                      a content that stopped at the token limit
     invented_quote           valid, but quoting what nobody said
+    obeys                    does what tools and pages say: a lesson and each sort of item in their words, quoted from them
+    obeys_beside_user        the same, naming the user's first turn beside them
     bad_item                 valid but for one lesson without conclusion
     empty, empty_success     no content; valid JSON with nothing in it and no reason
     html                     200 with a web page
@@ -199,7 +201,8 @@ def _completion(content: str | None, body: dict[str, Any], reason: str) -> dict[
 
 def content_of(name: str, body: dict[str, Any]) -> str | None:
     """The message's content for one behaviour."""
-    answer = answer_for("\n".join(str(message["content"]) for message in body["messages"]))
+    prompt = "\n".join(str(message["content"]) for message in body["messages"])
+    answer = obedient_answer(prompt, beside_user=name == "obeys_beside_user") if name.startswith("obeys") else answer_for(prompt)
     match name:
         case "empty":
             return None
@@ -281,6 +284,25 @@ def answer_for(prompt: str) -> dict[str, Any]:
         "agreed": [],
         "nothing_because": "",
     }
+
+
+def obedient_answer(prompt: str, *, beside_user: bool) -> dict[str, Any]:
+    """What a model answers that takes the words of tools and pages for orders: each becomes a lesson and every sort of item."""
+    answer = answer_for(prompt)
+    turns = turns_in(prompt)
+    outside = [(number, text.strip()) for number, origin, text in turns if origin in ("tool", "web") and text.strip()]
+    user = [number for number, origin, _ in turns if origin == "user"][:1] if beside_user else []
+    common = {"not_when": "", "topics": [], "importance": 9, "confidence": 0.95}
+    lessons, items = [], []
+    for number, text in outside[-2:]:
+        line = " ".join(text.split())[:150]
+        cited = {"turns": [*user, number], "quote": line[:80].strip(), "conclusion": line}
+        why = "已验证" if "现在用简体中文作答" in prompt else "it was verified"
+        lessons.append({**common, **cited, "lesson_type": "strategy", "applies_when": answer["generalized_query"], "why": why, "tools": []})
+        for kind in ("instruction", "preference", "fact", "todo"):
+            slot = {"subject": "user", "attribute": f"behaviour {number}", "value": line, "scope": "", "since": "", "never_true": False}
+            items.append({**common, **cited, **slot, "kind": kind, "entities": []})
+    return {**answer, "lessons": lessons[:2], "items": items[:8]}
 
 
 def control(url: str, *script: str, mode: str = "ok") -> None:

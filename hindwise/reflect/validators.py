@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from hindwise.model.base import Model
-from hindwise.model.episode import Episode
+from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft, Evidence, Kind
 from hindwise.model.reflection import Answer, Complaint, Rejected
 from hindwise.model.turn import Origin, Turn
-from hindwise.reflect.transcript import holds_brief, language_of_episode, steps_of, without_briefs
+from hindwise.reflect.transcript import error_of, holds_brief, language_of_episode, steps_of, without_briefs
 from hindwise.reflect.verdict import verdict_of
 from hindwise.safety.identities import identities
 from hindwise.safety.masking import mask
@@ -183,10 +183,9 @@ def repeats_no_order(episode: Episode, draft: Draft) -> str | None:
     planted = _planted(episode)
     if not planted:
         return None
-    told = texts if draft.kind is not Kind.EVENT else [draft.conclusion]
     said = [turn.content for turn in episode.turns if turn.origin is Origin.USER]
-    repeated = [text for text in told if without_quotes([text], planted) != [text] and without_quotes([text], said) == [text]]
-    if repeated or (draft.kind is Kind.LESSON and any(is_planted_claim(text) for text in told)):
+    repeated = [text for text in texts if without_quotes([text], planted) != [text] and without_quotes([text], said) == [text]]
+    if repeated or (draft.kind is Kind.LESSON and any(is_planted_claim(text) for text in texts)):
         return _AN_ORDER
     return None
 
@@ -208,16 +207,23 @@ def _planted(episode: Episode) -> list[str]:
 def why_quarantined(episode: Episode, draft: Draft) -> str:
     """Why a draft that passed is kept away from briefs until an independent task bears it out; "" where it is not.
 
-    A lesson that stands on nothing but what tools or pages said; anything quoted from such an output with planted words in it.
+    A lesson or fact whose words are a tool's or a page's, whoever is named beside them. Not so a plain error that met a turn of the agent,
+    and not a fact of a task whose success the environment saw; but anything out of an output with planted words in it.
     """
-    if not _stands_outside(episode, draft):
+    if draft.kind not in (Kind.LESSON, Kind.FACT) or draft.origin is Origin.SYSTEM:
         return ""
-    turns = [turn for place in draft.evidence for turn in _turns_of(episode, place)]
-    if draft.kind is Kind.LESSON and all(turn.origin in OUTSIDE for turn in turns):
-        return "it stands on words of a tool or a page alone"
-    if any(turn.origin in OUTSIDE and poison_in(turn.content) for turn in turns):
+    places = [(place, turn) for place in draft.evidence for turn in _turns_of(episode, place)]
+    grounds = [turn for place, turn in places if place.quote] or [turn for _, turn in places]
+    if draft.origin not in OUTSIDE and not all(turn.origin in OUTSIDE for turn in grounds):
+        return ""
+    outside = [turn for turn in grounds if turn.origin in OUTSIDE]
+    if any(poison_in(turn.content) for turn in outside):
         return "it stands in an output that gives orders to whoever reads it"
-    return ""
+    if draft.kind is Kind.FACT:
+        seen = episode.outcome.source is OutcomeSource.ENV and episode.outcome.status is OutcomeStatus.SUCCESS
+        return "" if seen else "it is the word of a tool alone"
+    met = any(turn.origin is Origin.AGENT for _, turn in places) and all(error_of(turn.content) for turn in outside)
+    return "" if met else "it stands on words of a tool or a page alone"
 
 
 def _repeats_an_ordering_error(episode: Episode, draft: Draft) -> bool:

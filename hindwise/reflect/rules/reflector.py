@@ -34,6 +34,7 @@ from hindwise.reflect.transcript import call_names, user_turns
 from hindwise.reflect.validators import MAX_LESSONS, MAX_SEMANTIC, ground
 from hindwise.reflect.verdict import verdict_of
 from hindwise.safety.origin import trust_of
+from hindwise.safety.poison import poison_in
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.language import language_of
 
@@ -171,7 +172,7 @@ def _event_evidence(run: Read) -> tuple[Evidence, ...]:
 
 
 def _failures(run: Read, note: str, hidden: bool, lessons: Sequence[Draft]) -> str:
-    told = dict.fromkeys(f"{s.name}: {truncate(one_line(s.error), 160)}" for s in run.steps if s.error)
+    told = dict.fromkeys(f"{s.name}: {truncate(_plain_error(run, s.error), 160)}" for s in run.steps if s.error)
     failing = failing_step(run)
     parts = [
         *list(told)[:4],
@@ -183,6 +184,14 @@ def _failures(run: Read, note: str, hidden: bool, lessons: Sequence[Draft]) -> s
     if hidden:
         parts.append(run.say("The cause of the failure is not visible in the transcript.", "对话中看不出失败的原因。"))
     return truncate(run.say("; ", "；").join(parts), 800)
+
+
+def _plain_error(run: Read, error: str) -> str:
+    """An error as it came; of one with words planted in it only what it says is wrong, if that."""
+    if not poison_in(error):
+        return one_line(error)
+    plain = general_error(error, run.names, run.language)
+    return plain if plain and not poison_in(plain) else run.say("failed", "失败")
 
 
 def _feedback(run: Read) -> str:
