@@ -10,7 +10,6 @@ import os
 import random
 import time
 import uuid
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -45,7 +44,7 @@ class Lag:
 
     found: list[float] = field(default_factory=list)
     written: list[float] = field(default_factory=list)
-    ends: Counter[str] = field(default_factory=Counter)
+    ends: dict[str, int] = field(default_factory=dict)
     load: float = 0.0
 
     def lines(self) -> list[str]:
@@ -122,7 +121,8 @@ class _Watch:
             accepted = await door.post("/v1/episodes", body)
             async with asyncio.timeout(_LIMIT_S):
                 written = await self._until_found(door, accepted, watched, seen)
-        self._lag.ends["remembered" if written else "nothing to remember"] += 1
+        end = "remembered" if written else "nothing to remember"
+        self._lag.ends[end] = self._lag.ends.get(end, 0) + 1
         if written:
             self._lag.found.append(max(seen[memory_id] for memory_id in written) - began)
             self._lag.written += [wall + seen[memory_id] - began - at for memory_id, at in written.items()]

@@ -109,8 +109,8 @@ def _cpu_lines(found: Measured) -> str:
 async def _lag(document: dict[str, Any], minutes: float) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         found = await store_lag.measure(Path(folder), minutes)
-    document["lag"] = asdict(found)
     print("\n".join(found.lines()), flush=True)
+    document["lag"] = asdict(found)
 
 
 if __name__ == "__main__":
