@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from sqlalchemy import Connection, Insert
+from sqlalchemy import Connection, Insert, text
 
 from bench.recall import DIM, Remembered
 from hindwise.embed.base import Vector
@@ -80,7 +80,7 @@ def _direction(token: str) -> Vector:
 
 async def fill(engine: Engine, by_agent: Mapping[str, Sequence[str]]) -> None:
     """Keep texts as lessons of agents' spaces, as one memory each, in the ledger and in the index; nothing waits in the outbox."""
-    waiting: list[tuple[str, int, str]] = [(agent, at, text) for agent, texts in by_agent.items() for at, text in enumerate(texts)]
+    waiting = [(agent, at, words) for agent, texts in by_agent.items() for at, words in enumerate(texts)]
     names = {agent: f"agent:{agent}" for agent in by_agent}
     for start in range(0, len(waiting), _BATCH):
         batch = waiting[start : start + _BATCH]
@@ -91,15 +91,18 @@ async def fill(engine: Engine, by_agent: Mapping[str, Sequence[str]]) -> None:
                 tenant_id=TENANT,
                 space=names[agent],
                 kind=Kind.LESSON,
-                conclusion=text,
+                conclusion=words,
                 valid_from=now,
                 recorded_at=now,
             )
-            for agent, at, text in batch
+            for agent, at, words in batch
         ]
         items = [item_of(memory, document_of(memory), vector_of(memory.conclusion)) for memory in kept]
         await engine.ledger.write(lambda conn, kept=kept, items=items: _keep(conn, kept, items))  # type: ignore[misc]
         await engine.index.upsert(items)
+    if not engine.ledger.is_sqlite:
+        # Which the server does by itself within a minute; until then it plans as if the tables were empty.
+        await engine.ledger.write(lambda conn: conn.execute(text("ANALYZE")))
 
 
 class _Gathered:
