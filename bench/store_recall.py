@@ -22,6 +22,7 @@ from bench.stats import Block
 from bench.store_setups import TENANT, Setup, fill, opened, vector_of
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine
+from hindwise.errors import IndexUnavailable
 from hindwise.index.base import Filters, InProcessIndex, LeanIndex
 from hindwise.index.projection import index_space
 from hindwise.index.weaviate_client import Address, Client, make_client
@@ -178,7 +179,10 @@ class _Run:
         async def step(one: Question) -> None:
             space, words = index_space(TENANT, f"agent:{one.agent}"), query_tokens(one.text)
             if setup.servers is None and isinstance(index, InProcessIndex):
-                index.candidates_here(space, words, one.vector, Filters(), k=K)
+                try:
+                    index.candidates_here(space, words, one.vector, Filters(), k=K)
+                except IndexUnavailable:  # not in memory yet: as a recall does, ask the way that may take longer
+                    await index.candidates(space, words, one.vector, Filters(), k=K)
             elif isinstance(index, LeanIndex):
                 await index.candidates_lean(space, words, one.vector, Filters(), k=K)
 
