@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from hindwise.clock import SystemClock
 from hindwise.engine import open_engine
 from hindwise.index import factory
 from hindwise.index.projection import index_space
+from hindwise.index.weaviate_names import collection_name, tenant_name
 from hindwise.model.space import user_space
 from hindwise.privacy import erase_user
 from hindwise.settings import Settings
@@ -32,7 +34,21 @@ async def settings(weaviate_server: Any, postgres_url: str, tmp_path: Path) -> A
     await factory.remove_index(chosen, "weaviate", 1, chosen.secret_key.get_secret_value().encode())
 
 
-async def test_nothing_of_an_erased_user_is_left_on_the_servers(settings: Settings) -> None:
+def tenants(settings: Settings) -> set[str]:
+    """What the server itself lists."""
+    headers = {"Authorization": f"Bearer {settings.weaviate_api_key.get_secret_value()}"}
+    collection = collection_name(1, settings.secret_key.get_secret_value().encode())
+    answer = httpx2.get(f"{settings.weaviate_url}/v1/schema/{collection}/tenants", headers=headers, trust_env=False)
+    return {tenant["name"] for tenant in answer.raise_for_status().json()}
+
+
+def directories(server: Any) -> set[str]:
+    """Names of all that lies in the data directory; nothing of a server that the environment names."""
+    data = getattr(server, "data", None)
+    return {path.name.lower() for path in Path(data).rglob("*")} if data else set()
+
+
+async def test_nothing_of_an_erased_user_is_left_on_the_servers(settings: Settings, weaviate_server: Any) -> None:
     async with open_engine(settings, SystemClock(), HashedEmbedder(16)) as engine:
         await live_briefly(engine)
         await live_briefly(engine, "bo", word="other")
@@ -40,6 +56,9 @@ async def test_nothing_of_an_erased_user_is_left_on_the_servers(settings: Settin
         before, others = await engine.index.ids(mine), await engine.index.ids(theirs)
         assert before
         assert others
+        my_tenant, their_tenant = tenant_name(engine.secret, mine), tenant_name(engine.secret, theirs)
+        assert {my_tenant, their_tenant} <= tenants(settings)
+        assert USER.lower() not in " ".join(tenants(settings) | directories(weaviate_server)).lower()
 
         done = await erase_user.erase(engine, (await erase_user.request(engine, TENANT, USER, "test")).id)
 
@@ -47,5 +66,10 @@ async def test_nothing_of_an_erased_user_is_left_on_the_servers(settings: Settin
         assert done.counts["index"] == {"weaviate 1": len(before)}
         assert await engine.index.ids(mine) == set()
         assert await engine.index.ids(theirs) == others
+        assert my_tenant not in tenants(settings)
+        assert their_tenant in tenants(settings)
+        left = directories(weaviate_server)
+        assert not left or their_tenant.lower() in left
+        assert not [name for name in left if my_tenant.lower() in name]
         assert await engine.ledger.read(lambda conn: tables_with(conn, WORD)) == set()
         assert "memories" in await engine.ledger.read(lambda conn: tables_with(conn, "other", ZH))
