@@ -16,6 +16,7 @@ with workflow.unsafe.imports_passed_through():
     from workflows import contracts, ids, policies
     from workflows.contracts import Done, Message
     from workflows.erase_messages import EraseInput, EraseOpenInput, EraseOpenResult, EraseParkInput, EraseReport, EraseResult, EraseStep
+    from workflows.steps import run_step, upsert
 
 R = TypeVar("R", bound=Message)
 
@@ -46,16 +47,18 @@ class Erase:
             return EraseReport(status="unknown")
 
     async def _story(self) -> EraseReport:
-        _describe("Raising the epoch: nothing that is under way can bring back what will be erased.")
+        workflow.set_current_details("Raising the epoch: nothing that is under way can bring back what will be erased.")
         await self._step("erase_begin", self._this, Done, policies.LEDGER_STEP, "nothing under way can write any more")
-        _describe("Stopping what runs for the user.")
+        workflow.set_current_details("Stopping what runs for the user.")
         cancelled = await self._stop_open_work()
-        _describe("Deleting from every index and from the ledger.")
+        workflow.set_current_details("Deleting from every index and from the ledger.")
         gone = await self._step("erase_wipe", self._this, EraseResult, policies.WIPE_STEP, "delete from every index and the ledger")
-        _describe("Searching every store again.")
+        workflow.set_current_details("Searching every store again.")
         await self._step("erase_check", self._this, EraseResult, policies.LEDGER_STEP, "search every store again, complete the receipt")
         self._upsert(policies.PHASE.value_set("completed"))
-        _describe(f"Completed: {gone.rows} rows, {gone.objects} objects, {gone.shared_lessons_kept} shared lessons kept.")
+        workflow.set_current_details(
+            f"Completed: {gone.rows} rows, {gone.objects} objects, {gone.shared_lessons_kept} shared lessons kept."
+        )
         return EraseReport(status="completed", cancelled=cancelled, **gone.model_dump())
 
     @workflow.signal(name=contracts.SIGNAL_RETRY, description="Try the failed step again, after you mended what it names.")
@@ -104,7 +107,7 @@ class Erase:
     async def _park(self, step: str, cause: str, detail: str) -> None:
         """Say what is wrong; return when it is time to try again."""
         self._released = False
-        _describe(f"**Needs attention**: the step `{step}` failed ({cause}). {detail}\n\n{_NEXT_STEP}")
+        workflow.set_current_details(f"**Needs attention**: the step `{step}` failed ({cause}). {detail}\n\n{_NEXT_STEP}")
         self._upsert(policies.PHASE.value_set("needs_attention"))
         message = EraseParkInput(erasure_id=self._start.erasure_id, step=step, cause=cause, detail=detail)
         try:
@@ -116,26 +119,14 @@ class Erase:
         try:
             await workflow.wait_condition(lambda: self._released, timeout=policies.ERASE_AGAIN, timeout_summary="try again by itself")
         except TimeoutError:
-            _describe(f"Trying {step} again by itself.")
+            workflow.set_current_details(f"Trying {step} again by itself.")
         self._upsert(policies.PHASE.value_set("running"))
 
     async def _do(self, name: str, message: Message, result: type[R], policy: policies.Policy, summary: str) -> R:
-        done: R = await workflow.execute_activity(
-            name,
-            message,
-            result_type=result,
-            task_queue=policies.store_queue(self._start.queue_prefix),
-            start_to_close_timeout=policy.start_to_close,
-            schedule_to_close_timeout=policy.budget,
-            heartbeat_timeout=policy.heartbeat,
-            retry_policy=policy.retry,
-            summary=summary,
-        )
-        return done
+        return await run_step(name, message, result, policy, queue=policies.store_queue(self._start.queue_prefix), summary=summary)
 
     def _upsert(self, *updates: SearchAttributeUpdate[Any]) -> None:
-        if self._start.search_attributes:
-            workflow.upsert_search_attributes(updates)
+        upsert(self._start.search_attributes, *updates)
 
 
 async def _cancel(workflow_id: str) -> bool:
@@ -149,7 +140,3 @@ async def _cancel(workflow_id: str) -> bool:
 
 def _last(found: Sequence[str], before: str) -> str:
     return found[-1] if found else before
-
-
-def _describe(text: str) -> None:
-    workflow.set_current_details(text)

@@ -24,6 +24,7 @@ PASSED_THROUGH = (
     "workflows.message",
     "workflows.ids",
     "workflows.policies",
+    "workflows.steps",
 )
 """By name, never `workflows` itself: passing a workflow's own module through would switch off the guards in it."""
 

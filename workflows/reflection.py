@@ -32,6 +32,7 @@ with workflow.unsafe.imports_passed_through():
         ResolveResult,
         StepInput,
     )
+    from workflows.steps import run_step, upsert
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Message)
@@ -87,7 +88,7 @@ class Reflection:
             return await self._finish(ReflectionReport(status="skipped", skip_code=skipped.code, reflector=self._gathered.reflector))
 
     async def _story(self) -> ReflectionReport:
-        _describe("Reading the task.")
+        workflow.set_current_details("Reading the task.")
         self._gathered = await self._step("gather", self._gather)
         if self._gathered.skip_code == "final":
             # A duplicate start, however late: the ledger knows the result, nothing is touched.
@@ -168,7 +169,9 @@ class Reflection:
         if self._rules_wanted and not by_rules:
             raise _RulesWanted
         again = f", attempt {self._attempt}" if self._attempt > 1 else ""
-        _describe(f"Reflecting with {reflector} over {self._gathered.turns} turns, outcome {self._gathered.outcome}{again}.")
+        workflow.set_current_details(
+            f"Reflecting with {reflector} over {self._gathered.turns} turns, outcome {self._gathered.outcome}{again}."
+        )
         prefix = self._start.queue_prefix
         return await self._do(
             "reflect",
@@ -190,7 +193,7 @@ class Reflection:
         return await self._do("gather", self._this(), GatherResult, policies.LEDGER_STEP, summary="is there anything to learn?")
 
     async def _resolve(self, chosen: _Chosen) -> ResolveResult:
-        _describe("Settling the conclusions with what is known.")
+        workflow.set_current_details("Settling the conclusions with what is known.")
         message = ResolveInput(
             reflection_id=self._start.reflection_id,
             attempt=chosen.attempt,
@@ -237,7 +240,7 @@ class Reflection:
             policies.OUTCOME.value_set(self._gathered.outcome),
             policies.REFLECTOR.value_set(report.reflector),
         )
-        _describe(_ending(report, note))
+        workflow.set_current_details(_ending(report, note))
         return report
 
     # ---- one step, and what happens when it cannot go on -----------------------------------------------------------------
@@ -264,14 +267,14 @@ class Reflection:
             await self._show_parked(step, _type_of(error), _detail_of(error))
             await workflow.wait_condition(lambda: self._released or self._skip_wanted)
             self._upsert(policies.PHASE.value_set("running"))
-            _describe(f"Going on with {step}.")
+            workflow.set_current_details(f"Going on with {step}.")
         if self._skip_wanted:
             raise _Skipped("person")
         if asks_model and self._rules_wanted:
             raise _RulesWanted
 
     async def _show_parked(self, step: str, cause: str, detail: str) -> None:
-        _describe(f"**Needs attention**: the step `{step}` failed ({cause}). {detail}\n\n{_NEXT_STEP}")
+        workflow.set_current_details(f"**Needs attention**: the step `{step}` failed ({cause}). {detail}\n\n{_NEXT_STEP}")
         self._upsert(policies.PHASE.value_set("needs_attention"))
         message = ParkInput(reflection_id=self._start.reflection_id, step=step, cause=cause, detail=detail)
         try:
@@ -293,32 +296,17 @@ class Reflection:
         queue: str = "",
         budget: timedelta | None = None,
     ) -> R:
-        done: R = await workflow.execute_activity(
-            name,
-            message,
-            result_type=result,
-            task_queue=queue or policies.store_queue(self._start.queue_prefix),
-            start_to_close_timeout=policy.start_to_close,
-            schedule_to_close_timeout=budget or policy.budget,
-            heartbeat_timeout=policy.heartbeat,
-            retry_policy=policy.retry,
-            summary=summary,
-        )
-        return done
+        queue = queue or policies.store_queue(self._start.queue_prefix)
+        return await run_step(name, message, result, policy, queue=queue, summary=summary, budget=budget)
 
     def _this(self) -> StepInput:
         return StepInput(reflection_id=self._start.reflection_id)
 
     def _upsert(self, *updates: SearchAttributeUpdate[Any]) -> None:
-        if self._start.search_attributes:
-            workflow.upsert_search_attributes(updates)
+        upsert(self._start.search_attributes, *updates)
 
 
 # ---- what people see -----------------------------------------------------------------------------------------------------
-
-
-def _describe(text: str) -> None:
-    workflow.set_current_details(text)
 
 
 def _report(chosen: _Chosen, resolved: ResolveResult, indexed: IndexResult) -> ReflectionReport:

@@ -23,6 +23,7 @@ with workflow.unsafe.imports_passed_through():
         TaskCompleted,
         TurnsRecorded,
     )
+    from workflows.steps import run_step
 
 _GONE = frozenset({"not-found", "space-erased"})
 
@@ -179,36 +180,29 @@ class Session:
 
     async def _capture(self) -> None:
         """Keep what the user asked to remember. What fails is left to the look back over the task."""
-        first, policy = self._state.capture_from, policies.CAPTURE_STEP
+        first = self._state.capture_from
         # Taken off before, so that what is asked for meanwhile waits for its own turn.
         self._change(capture_from=0, capture_since=None)
         try:
-            await workflow.execute_activity(
+            await run_step(
                 "capture",
                 CaptureInput(handle=self._start.handle, first_seq=first, last_seq=self._state.last_seq),
-                result_type=CaptureResult,
-                task_queue=policies.session_queue(self._start.queue_prefix),
-                start_to_close_timeout=policy.start_to_close,
-                schedule_to_close_timeout=policy.budget,
-                heartbeat_timeout=policy.heartbeat,
-                retry_policy=policy.retry,
+                CaptureResult,
+                policies.CAPTURE_STEP,
+                queue=policies.session_queue(self._start.queue_prefix),
                 summary="keep what the user asked to remember",
             )
         except ActivityError:
             workflow.logger.debug("capture left to the reflection")
 
     async def _close_idle(self) -> None:
-        policy = policies.LEDGER_STEP
         try:
-            done = await workflow.execute_activity(
+            done = await run_step(
                 "close_idle",
                 CloseIdleInput(handle=self._start.handle, last_seq=self._state.last_seq),
-                result_type=CloseIdleResult,
-                task_queue=policies.session_queue(self._start.queue_prefix),
-                start_to_close_timeout=policy.start_to_close,
-                schedule_to_close_timeout=policy.budget,
-                heartbeat_timeout=policy.heartbeat,
-                retry_policy=policy.retry,
+                CloseIdleResult,
+                policies.LEDGER_STEP,
+                queue=policies.session_queue(self._start.queue_prefix),
                 summary="close the open task of an idle session",
             )
         except ActivityError as error:

@@ -23,11 +23,12 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import SearchAttributePair, TypedSearchAttributes, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from workflows import contracts, ids, policies
+from workflows.calls import attributes_of, send_signal, start_once
 from workflows.connection import NotDelivered, reason_of
 from workflows.contracts import Message, ReflectionInput, SessionAck, SessionInput, TaskCompleted, TurnsRecorded, UpkeepInput
 
@@ -47,45 +48,25 @@ async def send_completion(client: Client, start: SessionInput, task: TaskComplet
 
 async def start_reflection(client: Client, start: ReflectionInput, *, rpc_timeout_s: float = 3.0) -> None:
     """Start a reflection that stands queued in the ledger; one that runs already is fine. Raises NotDelivered."""
-    attributes = _attributes(start.tenant_hash, start.space_hash, "running") if start.search_attributes else None
-    try:
-        async with asyncio.timeout(rpc_timeout_s + 1):
-            await client.start_workflow(
-                contracts.REFLECTION_WORKFLOW,
-                start,
-                id=ids.reflection_workflow(start.reflection_id, start.queue_prefix),
-                task_queue=policies.store_queue(start.queue_prefix),
-                # A closed one may run again: the ledger decides whether anything is left to do, not Temporal's retention.
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-                search_attributes=attributes,
-                static_summary=policies.REFLECTION_SUMMARY,
-                priority=policies.REFLECTION_PRIORITY,
-                rpc_timeout=timedelta(seconds=rpc_timeout_s),
-            )
-    except WorkflowAlreadyStartedError:
-        return
-    except (RPCError, TimeoutError, RuntimeError) as error:
-        raise NotDelivered(reason_of(error)) from error
+    await start_once(
+        client,
+        contracts.REFLECTION_WORKFLOW,
+        start,
+        workflow_id=ids.reflection_workflow(start.reflection_id, start.queue_prefix),
+        task_queue=policies.store_queue(start.queue_prefix),
+        summary=policies.REFLECTION_SUMMARY,
+        priority=policies.REFLECTION_PRIORITY,
+        search_attributes=attributes_of(start.tenant_hash, start.space_hash, "running") if start.search_attributes else None,
+        rpc_timeout_s=rpc_timeout_s,
+    )
 
 
 async def signal_reflection(
     client: Client, reflection_id: str, signal: str, *, queue_prefix: str = ids.DEFAULT_PREFIX, rpc_timeout_s: float = 3.0
 ) -> bool:
     """Send retry, use_rules or skip to a reflection; False when no run of it is open. Raises NotDelivered, ValueError."""
-    if signal not in contracts.SIGNALS:
-        raise ValueError(f"no such signal: {signal!r}")
-    try:
-        async with asyncio.timeout(rpc_timeout_s + 1):
-            handle = client.get_workflow_handle(ids.reflection_workflow(reflection_id, queue_prefix))
-            await handle.signal(signal, rpc_timeout=timedelta(seconds=rpc_timeout_s))
-    except RPCError as error:
-        if error.status is RPCStatusCode.NOT_FOUND:
-            return False
-        raise NotDelivered(reason_of(error)) from error
-    except (TimeoutError, RuntimeError) as error:
-        raise NotDelivered(reason_of(error)) from error
-    return True
+    workflow_id = ids.reflection_workflow(reflection_id, queue_prefix)
+    return await send_signal(client, workflow_id, signal, contracts.SIGNALS, rpc_timeout_s=rpc_timeout_s)
 
 
 async def ensure_schedule(client: Client, *, queue_prefix: str, every_minutes: float, rpc_timeout_s: float = 5.0) -> None:
@@ -149,7 +130,7 @@ async def _update_once(
         task_queue=policies.session_queue(start.queue_prefix),
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-        search_attributes=_attributes(start.tenant_hash, start.space_hash, "open") if start.search_attributes else None,
+        search_attributes=attributes_of(start.tenant_hash, start.space_hash, "open") if start.search_attributes else None,
         static_summary=policies.SESSION_SUMMARY,
         priority=policies.SESSION_PRIORITY,
     )
@@ -177,13 +158,3 @@ async def _forget(operation: WithStartWorkflowOperation[Any, Any]) -> None:
             await operation.workflow_handle()
     except (RPCError, TimeoutError, RuntimeError, WorkflowAlreadyStartedError, asyncio.CancelledError):
         return
-
-
-def _attributes(tenant_hash: str, space_hash: str, phase: str) -> TypedSearchAttributes:
-    return TypedSearchAttributes(
-        [
-            SearchAttributePair(policies.TENANT, tenant_hash),
-            SearchAttributePair(policies.SPACE, space_hash),
-            SearchAttributePair(policies.PHASE, phase),
-        ]
-    )

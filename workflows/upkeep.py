@@ -6,6 +6,7 @@ from temporalio.exceptions import ActivityError, CancelledError
 with workflow.unsafe.imports_passed_through():
     from workflows import contracts, policies
     from workflows.contracts import BatchInput, BatchResult, UpkeepInput, UpkeepReport
+    from workflows.steps import run_step
 
 STEPS = {
     "sweep_outbox": "make the index agree with the ledger",
@@ -45,17 +46,14 @@ class Upkeep:
         return report
 
     async def _batches(self, name: str, summary: str) -> int:
-        policy, changed, cursor = policies.UPKEEP_STEP, 0, 0
+        changed, cursor = 0, 0
         for page in range(policies.UPKEEP_PAGES):
-            done = await workflow.execute_activity(
+            done = await run_step(
                 name,
                 BatchInput(page=self._start.page, cursor=cursor),
-                result_type=BatchResult,
-                task_queue=policies.upkeep_queue(self._start.queue_prefix),
-                start_to_close_timeout=policy.start_to_close,
-                schedule_to_close_timeout=policy.budget,
-                heartbeat_timeout=policy.heartbeat,
-                retry_policy=policy.retry,
+                BatchResult,
+                policies.UPKEEP_STEP,
+                queue=policies.upkeep_queue(self._start.queue_prefix),
                 summary=f"{summary}, batch {page + 1}",
             )
             changed, cursor = changed + done.changed, done.cursor
