@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from hindwise.engine import Engine, spec_of
-from hindwise.errors import IndexUnavailable
+from hindwise.errors import HindwiseError, IndexUnavailable
 from hindwise.index.factory import remove_index
 from hindwise.index.live import LOOK_EVERY_S, LiveIndex
 from hindwise.index.rebuild import Rebuild
@@ -118,8 +118,8 @@ async def reindex_drop(engine: Engine, message: GenerationInput) -> Done:
         await asyncio.sleep(2 * LOOK_EVERY_S)  # until no process writes into it any more
         try:
             await remove_index(engine.settings, found.kind, found.no, engine.secret)
-        except IndexUnavailable:
-            return Done()
+        except HindwiseError:
+            return Done()  # away, or not configured here any more: given up all the same
         await engine.ledger.write(lambda conn: generations.set_dropped(conn, found.no))
     return Done()
 

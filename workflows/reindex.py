@@ -5,7 +5,7 @@ after its retries, waits for a person's signal; until then the live index serves
 """
 
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeUpdate
@@ -29,6 +29,7 @@ with workflow.unsafe.imports_passed_through():
         SwitchInput,
         SwitchResult,
     )
+    from workflows.steps import run_step, upsert
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Message)
@@ -60,7 +61,7 @@ class Reindex:
             return await self._story()
         except _GivenUp:
             self._upsert(policies.PHASE.value_set("skipped"))
-            _describe(f"Generation {start.generation} was given up; the live index goes on serving.")
+            workflow.set_current_details(f"Generation {start.generation} was given up; the live index goes on serving.")
             return ReindexReport(status="abandoned", generation=start.generation)
 
     async def _story(self) -> ReindexReport:
@@ -73,12 +74,14 @@ class Reindex:
             done = await self._step("reindex_switch", switched, SwitchResult, summary="let the new index serve")
             if done.gone:
                 raise _GivenUp
-        _describe(f"Generation {self._start.generation} serves. The one before still gets every change until all processes noticed.")
+        workflow.set_current_details(
+            f"Generation {self._start.generation} serves. The one before still gets every change until all processes noticed."
+        )
         await workflow.sleep(timedelta(seconds=self._start.drain_s), summary="until every process noticed the switch")
         await self._step("reindex_settle", self._this, Done, summary="the one before is kept as it is")
         self._upsert(policies.PHASE.value_set("completed"))
         report = _report(switched)
-        _describe(_ending(report))
+        workflow.set_current_details(_ending(report))
         return report
 
     # ---- signals ---------------------------------------------------------------------------------------------------------
@@ -95,7 +98,7 @@ class Reindex:
 
     @workflow.signal(name=contracts.SIGNAL_DROP, description="Give the new index up and remove it; the live one goes on serving.")
     def drop(self) -> None:
-        """Give up; while nothing waits, at the next failure or difference."""
+        """Give up; while nothing waits, after the batch that is being written, or at the next failure or difference."""
         self._answers.append(contracts.SIGNAL_DROP)
 
     # ---- fill, check, compare --------------------------------------------------------------------------------------------
@@ -113,14 +116,16 @@ class Reindex:
             again = True
 
     async def _fill(self, again: bool) -> None:
-        _describe(f"Filling generation {self._start.generation}.")
+        workflow.set_current_details(f"Filling generation {self._start.generation}.")
         for batch in range(1, policies.CONTINUE_AFTER_BATCHES + 1):
             message = FillInput(generation=self._start.generation, again=again)
             filled = await self._step("reindex_fill", message, FillResult, summary=f"write memories, batch {batch}")
             again = False
             if filled.gone:
                 raise _GivenUp
-            _describe(f"Filling generation {self._start.generation}: {_of(filled.done, filled.total)}.")
+            workflow.set_current_details(f"Filling generation {self._start.generation}: {_of(filled.done, filled.total)}.")
+            if contracts.SIGNAL_DROP in self._answers:
+                await self._give_up()
             if filled.end:
                 return
         workflow.continue_as_new(self._start)
@@ -128,7 +133,7 @@ class Reindex:
     async def _check(self) -> CheckResult:
         sum_of = CheckResult(end=False)
         while not sum_of.end:
-            _describe(f"Checking generation {self._start.generation} against the ledger: {sum_of.spaces} spaces so far.")
+            workflow.set_current_details(f"Checking generation {self._start.generation} against the ledger: {sum_of.spaces} spaces so far.")
             message = CheckInput(generation=self._start.generation, cursor=sum_of.cursor)
             found = await self._step("reindex_check", message, CheckResult, summary="compare with the ledger, id by id")
             sum_of = CheckResult(
@@ -142,7 +147,7 @@ class Reindex:
         return sum_of
 
     async def _compare(self) -> CompareResult:
-        _describe(f"Asking the live index and generation {self._start.generation} the same questions.")
+        workflow.set_current_details(f"Asking the live index and generation {self._start.generation} the same questions.")
         return await self._step("reindex_compare", self._this, CompareResult, summary="the same questions to both")
 
     # ---- one step, and what happens when it cannot go on -----------------------------------------------------------------
@@ -165,7 +170,7 @@ class Reindex:
         """Say what is wrong, wait for a signal and return it. Raises _GivenUp where that is the person's wish."""
         self._answers = [answer for answer in self._answers if answer == contracts.SIGNAL_DROP]
         if not self._answers:
-            _describe(f"**Needs attention** ({cause}): {detail}\n\n{_NEXT_STEP}")
+            workflow.set_current_details(f"**Needs attention** ({cause}): {detail}\n\n{_NEXT_STEP}")
             self._upsert(policies.PHASE.value_set("needs_attention"))
             message = ReindexParkInput(generation=self._start.generation, cause=cause, detail=detail)
             try:
@@ -179,34 +184,23 @@ class Reindex:
             self._upsert(policies.PHASE.value_set("running"))
         answer = self._answers.pop(0)
         if answer == contracts.SIGNAL_DROP:
-            await self._do("reindex_drop", self._this, Done, policies.REINDEX_STEP, summary="give it up")
-            raise _GivenUp
+            await self._give_up()
         return answer
 
+    async def _give_up(self) -> NoReturn:
+        """Carry out a person's wish; raises _GivenUp. A ledger that does not answer is waited for: the wish must not be lost."""
+        self._answers.clear()
+        await self._step("reindex_drop", self._this, Done, summary="give it up")
+        raise _GivenUp
+
     async def _do(self, name: str, message: Message, result: type[R], policy: policies.Policy, *, summary: str) -> R:
-        done: R = await workflow.execute_activity(
-            name,
-            message,
-            result_type=result,
-            task_queue=policies.upkeep_queue(self._start.queue_prefix),
-            start_to_close_timeout=policy.start_to_close,
-            schedule_to_close_timeout=policy.budget,
-            heartbeat_timeout=policy.heartbeat,
-            retry_policy=policy.retry,
-            summary=summary,
-        )
-        return done
+        return await run_step(name, message, result, policy, queue=policies.upkeep_queue(self._start.queue_prefix), summary=summary)
 
     def _upsert(self, *updates: SearchAttributeUpdate[Any]) -> None:
-        if self._start.search_attributes:
-            workflow.upsert_search_attributes(updates)
+        upsert(self._start.search_attributes, *updates)
 
 
 # ---- what people see -----------------------------------------------------------------------------------------------------
-
-
-def _describe(text: str) -> None:
-    workflow.set_current_details(text)
 
 
 def _of(done: int, total: int) -> str:
