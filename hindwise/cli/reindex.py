@@ -25,6 +25,7 @@ _EXAMPLES = options.examples(
     "hindwise reindex --status --json | jq .done",
     "hindwise reindex --answer retry",
     "hindwise reindex --drop-old",
+    "hindwise reindex --drop-old --gone",
 )
 _LOOK_S = 0.3
 _NO_WORKER_S = 15.0
@@ -65,6 +66,9 @@ def reindex(
     ] = None,
     cancel: Annotated[bool, typer.Option("--cancel", help="Give up the build that is under way; what serves goes on.")] = False,
     drop_old: Annotated[bool, typer.Option("--drop-old", help="Remove the indexes that serve no longer.")] = False,
+    gone: Annotated[
+        bool, typer.Option("--gone", help="With --drop-old: one that does not answer is gone for good, and counts as removed.")
+    ] = False,
     data: options.Data = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -78,11 +82,15 @@ def reindex(
 
     from hindwise.cli import logging
 
+    if gone and not drop_old:
+        raise Ended("--gone goes with --drop-old", code=exits.USAGE)
     settings = options.settings_with(data=data)
     logging.set_up("warning", "cli")
     code = exits.OK
     try:
-        asyncio.run(_run(settings, to=to, wait=wait, status=status, answer=answer, cancel=cancel, drop_old=drop_old, as_json=as_json))
+        asyncio.run(
+            _run(settings, to=to, wait=wait, status=status, answer=answer, cancel=cancel, drop_old=drop_old, gone=gone, as_json=as_json)
+        )
     except Exception as error:  # told as any command's, then out by the back door: see below
         ended = exits.explain(error)
         exits.report(ended)
@@ -102,6 +110,7 @@ async def _run(
     answer: str | None,
     cancel: bool,
     drop_old: bool,
+    gone: bool,
     as_json: bool,
 ) -> None:
     from hindwise.cli import overview
@@ -115,7 +124,7 @@ async def _run(
         if status:
             _show_all(await ledger.read(_all), as_json=as_json)
         elif drop_old:
-            await _drop_old(settings, ledger, as_json=as_json)
+            await _drop_old(settings, ledger, gone=gone, as_json=as_json)
         elif cancel:
             build = await _one_open(ledger)
             await ledger.write(lambda conn: generations.abandon(conn, build.generation.no, "given up by a person"))
@@ -232,8 +241,11 @@ def _bar(*, quiet: bool) -> Any:
     return Progress(*columns, console=console.err(), transient=True, disable=quiet or not console.err().is_terminal)
 
 
-async def _drop_old(settings: "Settings", ledger: "Ledger", *, as_json: bool) -> None:
-    """Remove every index that serves no longer, and the vectors of models that none is made with."""
+async def _drop_old(settings: "Settings", ledger: "Ledger", *, gone: bool, as_json: bool) -> None:
+    """Remove every index that serves no longer, and the vectors of models that none is made with.
+
+    gone: what does not answer is taken off the list, else erasures would wait for it for ever.
+    """
     import asyncio
 
     from hindwise.engine import installation_secret
@@ -247,13 +259,14 @@ async def _drop_old(settings: "Settings", ledger: "Ledger", *, as_json: bool) ->
         try:
             await remove_index(settings, generation.kind, generation.no, secret)
         except HindwiseError as error:
-            failed = f"generation {generation.no} ({generation.kind}) cannot be removed: {error.detail}"
-            continue
+            if not gone:
+                failed = f"generation {generation.no} ({generation.kind}) cannot be removed: {error.detail}"
+                continue
         await ledger.write(lambda conn, no=generation.no: generations.set_dropped(conn, no))  # type: ignore[misc]
         dropped.append(generation)
     vectors = 0
-    while gone := await ledger.write(lambda conn: embeddings.purge_models(conn, generations.models_in_use(conn), 2_000)):
-        vectors += gone
+    while purged := await ledger.write(lambda conn: embeddings.purge_models(conn, generations.models_in_use(conn), 2_000)):
+        vectors += purged
     if as_json:
         console.print_json({"dropped": [{"generation": one.no, "index": one.kind} for one in dropped], "vectors": vectors})
     elif dropped:
@@ -263,7 +276,7 @@ async def _drop_old(settings: "Settings", ledger: "Ledger", *, as_json: bool) ->
         nothing = f"generation {draining[0]} was replaced a moment ago: try again in a minute" if draining else "only what serves is kept"
         console.line("nothing was removed" if failed else f"nothing to remove: {nothing}")
     if failed:
-        raise Ended(failed, next_step="run it again once it answers", code=exits.UNREACHABLE)
+        raise Ended(failed, next_step="run it again once it answers, or with --gone where it never will", code=exits.UNREACHABLE)
 
 
 def document_of(build: "Build") -> dict[str, Any]:

@@ -86,7 +86,10 @@ class Projection:
 
         also: done in the transaction that leases them.
         """
-        return await self._together(space_nos, also)
+        # In order of number, as every transaction locks spaces: two that bring the same ones up to date never wait for each other.
+        order = sorted(set(space_nos))
+        applied = dict(zip(order, await self._together(order, also), strict=True))
+        return [applied[number] for number in space_nos]
 
     async def _together(self, wanted: Sequence[int | None], also: Callable[[Connection], object] | None = None) -> list[int | None]:
         async with AsyncExitStack() as stack:
@@ -110,7 +113,7 @@ class Projection:
         if stuck:
             raise IndexUnavailable(
                 f"{stuck} erased memories wait to be taken out of an index that serves no longer and does not answer: "
-                "start it again, or remove it with `hindwise reindex --drop-old`"
+                "start it again, or remove it with `hindwise reindex --drop-old` (and --gone where it will never answer)"
             )
         return [applied[one.lease.space_no] if one else None for one in taken]
 

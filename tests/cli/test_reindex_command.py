@@ -1,5 +1,6 @@
 """`hindwise reindex` beside what it watches: what there is, giving up, removing old ones, and what it says where nothing runs."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -7,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from hindwise.clock import SystemClock
 from hindwise.engine import open_engine
 from hindwise.ledger import generations
+from hindwise.ledger.engine import Ledger
+from hindwise.ledger.schema import generations as table
 from hindwise.recall.remember import remember
 from hindwise.settings import Settings
 from tests.build import TENANT, make_draft
@@ -60,6 +64,18 @@ def test_old_ones_are_shown_and_removed_and_the_one_that_serves_stays(house: Pat
     assert (code, "nothing to remove" in told) == (0, True)
 
 
+async def test_an_old_one_that_is_gone_for_good_is_taken_off_the_list_only_when_told(house: Path) -> None:
+    ledger = Ledger(f"sqlite:///{house / 'ledger.db'}")
+    # Its server is not even configured here any more.
+    await ledger.write(lambda conn: conn.execute(update(table).where(table.c.no == 1).values(index_kind="weaviate")))
+    await ledger.close()
+    code, told, error = await asyncio.to_thread(_reindex, house, "--drop-old")
+    assert (code, "nothing was removed" in told, "--gone" in error) == (3, True, True)
+    code, told, _ = await asyncio.to_thread(_reindex, house, "--drop-old", "--gone", "--json")
+    assert (code, json.loads(told)["dropped"]) == (0, [{"generation": 1, "index": "weaviate"}])
+    assert "nothing to remove" in (await asyncio.to_thread(_reindex, house, "--drop-old"))[1]
+
+
 def test_where_nothing_runs_a_request_waits_and_can_be_taken_back(house: Path) -> None:
     code, told, error = _reindex(house, "--json")
     assert (code, json.loads(told)["state"], "hindwise up" in error) == (3, "wanted", True)
@@ -77,3 +93,5 @@ def test_what_cannot_be_meant_is_refused_with_the_way_out(tmp_path: Path) -> Non
     assert not list(tmp_path.glob("*.db")), "a command that looks makes nothing"
     code, _, error = _reindex(tmp_path, "--status", "--drop-old")
     assert (code, "do not go together" in error) == (2, True)
+    code, _, error = _reindex(tmp_path, "--gone")
+    assert (code, "--drop-old" in error) == (2, True)
