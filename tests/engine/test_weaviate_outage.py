@@ -10,9 +10,10 @@ import pytest
 
 from hindwise.engine import Engine, open_engine
 from hindwise.errors import IndexUnavailable
+from hindwise.index.base import Filters
 from hindwise.recall.recall import Recaller
 from hindwise.settings import Settings
-from hindwise.testing import FixedClock, HashedEmbedder
+from hindwise.testing import FixedClock, HashedEmbedder, hashed_vector
 from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, keep
 from tests.servers.fixtures import or_left_out
 from tests.servers.weaviate import Weaviate
@@ -115,9 +116,10 @@ async def test_killed_and_started_again_under_load(tmp_path, server) -> None:
         back_s = await load.until(False, 10)
         await load.stop()
         await apply_outbox(engine)
-        # No object was lost by the kill. (What a killed Weaviate finds by meaning may lack its last writes until it is built anew.)
+        # Nothing was lost by the kill, by words or by meaning.
         kept = await engine.index.ids("default/user:a")
         assert memory_id in kept
+        assert {c.memory_id for c in await engine.index.candidates("default/user:a", [], hashed_vector("key"), Filters())} == kept
         assert len(kept) == 4
         assert not (await ask(recaller, "when does the piano tuner come", user="a")).degraded
 
