@@ -88,10 +88,12 @@ class Searcher:
     def forget(self, tenant: str) -> None:
         """The space is gone."""
         self._cache.forget(tenant)
+        self._counted_at.pop(tenant, None)
 
     def forget_all(self) -> None:
         """All spaces are gone."""
         self._cache.clear()
+        self._counted_at.clear()
 
     async def counted(self) -> None:
         """Wait until nothing is being counted."""
@@ -204,7 +206,8 @@ class Searcher:
             try:
                 words = SpaceWords.of([_written(one) async for one in pages(here, _ALL)])
                 self._cache.put(tenant, words)
-                self._counted_at[tenant] = monotonic()
+                if words.docs > _COUNT_AT_ONCE:
+                    self._counted_at[tenant] = monotonic()
                 return words
             finally:
                 del self._counting[tenant]

@@ -12,7 +12,7 @@ from weaviate.collections import CollectionAsync
 
 from hindwise.errors import IndexUnavailable
 from hindwise.index.weaviate_client import Client
-from hindwise.index.weaviate_connection import Connection
+from hindwise.index.weaviate_connection import Connection, TenantMissing, TenantResting
 from hindwise.index.weaviate_names import MARKER_ID
 
 _WAKE_LIMIT_S = 30.0
@@ -88,6 +88,8 @@ class Tenants:
                 await self._connection.call(lambda client: self.wake(client, tenant), _WAKE_LIMIT_S)
             except IndexUnavailable as error:
                 _log.warning("space_not_woken", cause=error.type)  # who asks next tries again
+            except (TenantMissing, TenantResting):
+                return  # erased, or put to rest again meanwhile: who asks next sees it as it is then
             finally:
                 del self._waking[tenant]
 
