@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from hindwise.engine import Engine
 from hindwise.errors import LedgerUnavailable
-from hindwise.ledger import outbox, reflections
+from hindwise.ledger import erasures, outbox, reflections
 from hindwise.model.brief import Recalled
 
 _FAST = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -27,6 +27,7 @@ class Metrics:
         self._turns = Counter("hindwise_turns", "Turns by what became of them", ["result"], registry=self.registry)
         self._up = Gauge("hindwise_up", "Whether ledger, index and temporal answer", ["part"], registry=self.registry)
         self._reflections = Gauge("hindwise_reflections", "Reflections by status", ["status"], registry=self.registry)
+        self._erasures = Gauge("hindwise_erasures", "Erasures that are not done, by status", ["status"], registry=self.registry)
         self._outbox = Gauge("hindwise_outbox_rows", "Memories the index does not know yet", registry=self.registry)
         self._outbox_age = Gauge("hindwise_outbox_age_seconds", "Age of the oldest of them", registry=self.registry)
 
@@ -54,10 +55,11 @@ class Metrics:
         for part, answers in parts.items():
             self._up.labels(part).set(answers)
         self._reflections.clear()
+        self._erasures.clear()
         try:
             if not parts["ledger"]:
                 raise LedgerUnavailable("it did not answer a moment ago")
-            by_status, (rows, oldest) = await engine.ledger.read(_count)
+            by_status, erasing, (rows, oldest) = await engine.ledger.read(_count)
         except LedgerUnavailable:
             self._up.labels("ledger").set(False)
             self._outbox.set(math.nan)
@@ -65,10 +67,12 @@ class Metrics:
             return generate_latest(self.registry)
         for status, number in by_status.items():
             self._reflections.labels(status).set(number)
+        for status, number in erasing.items():
+            self._erasures.labels(status).set(number)
         self._outbox.set(rows)
         self._outbox_age.set((engine.clock.now() - oldest).total_seconds() if oldest else 0)
         return generate_latest(self.registry)
 
 
-def _count(conn: Connection) -> tuple[dict[str, int], tuple[int, datetime | None]]:
-    return reflections.count_by_status(conn), outbox.depth(conn)
+def _count(conn: Connection) -> tuple[dict[str, int], dict[str, int], tuple[int, datetime | None]]:
+    return reflections.count_by_status(conn), erasures.unfinished(conn), outbox.depth(conn)

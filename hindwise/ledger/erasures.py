@@ -71,6 +71,12 @@ def request(conn: Connection, erasure_id: str, tenant_id: str, user_id: str, use
     return get(conn, erasure_id)
 
 
+def unfinished(conn: Connection) -> dict[str, int]:
+    """How many erasures of all tenants are not done yet, by status; every such status is named, 0 where there is none."""
+    query = select(erasures.c.status, func.count()).where(erasures.c.status.in_(_UNFINISHED)).group_by(erasures.c.status)
+    return dict.fromkeys(_UNFINISHED, 0) | {status: int(number) for status, number in conn.execute(query)}
+
+
 def get(conn: Connection, erasure_id: str, *, tenant_id: str | None = None, lock: bool = False) -> Erasure:
     """Return an erasure. Raises NotFound, also for another tenant's."""
     query = select(*_COLUMNS).where(erasures.c.id == erasure_id)

@@ -149,8 +149,11 @@ async def test_without_keys_only_this_machine_may_call(tmp_path: Path) -> None:
 async def test_metrics_are_open_on_loopback_and_need_an_admin_elsewhere(front: Front, tmp_path: Path) -> None:
     await front.post("/v1/recall", {"user_id": "ann", "query": "x"})
     await front.post("/v1/episodes", {"user_id": "a", "run_id": "r", "turns": [{"role": "user", "content": "x"}]})
+    await front.post("/v1/erasures", {"user_id": "ann"})
     del front.http.headers["authorization"]
     text = (await front.http.get("/metrics")).text
+    assert 'hindwise_erasures{status="queued"} 1.0' in text
+    assert 'hindwise_erasures{status="needs_attention"} 0.0' in text
     assert 'hindwise_recall_seconds_count{stage="total"} 1.0' in text
     assert 'hindwise_reflections{status="queued"} 1.0' in text
     assert 'hindwise_requests_total{method="POST",route="/v1/recall",status="200"} 1.0' in text
