@@ -13,7 +13,7 @@ MAX_SNIPPET_CHARS = 500
 
 
 class Kind(StrEnum):
-    """What sort of thing is remembered (DESIGN, words)."""
+    """What sort of thing is remembered (DESIGN, words). `TODO` is a user's unfinished work, and no mark of unfinished code."""
 
     LESSON = "lesson"
     FACT = "fact"
