@@ -5,7 +5,7 @@ from temporalio.exceptions import ApplicationError
 
 from tests.workflows.stage import Stage, until
 from workflows import policies
-from workflows.contracts import CheckResult, CompareResult, FillResult, ReindexBegun, SwitchInput, SwitchResult
+from workflows.contracts import CheckResult, CompareResult, Done, FillResult, ReindexBegun, SwitchInput, SwitchResult
 from workflows.start_reindex import signal_reindex
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -71,6 +71,30 @@ async def test_a_step_that_fails_for_good_waits_and_drop_gives_the_build_up(stag
         assert (await handle.result()).status == "abandoned"
     assert stage.steps()[-1] == "reindex_drop"
     assert not stage.asked("reindex_switch")
+
+
+async def test_a_build_that_is_being_written_is_given_up_after_the_batch(stage: Stage) -> None:
+    """Not only at the next failure: a new run of a long build would not know of the wish."""
+    stage.on("reindex_fill", FillResult(done=40, total=90), FillResult(end=True, done=90, total=90))
+    handle = await stage.reindex()
+    assert await signal_reindex(stage.client, 7, "drop", queue_prefix=stage.prefix)
+    async with stage.workers():
+        assert (await handle.result()).status == "abandoned"
+    assert stage.steps() == ["reindex_begin", "reindex_fill", "reindex_drop"]
+
+
+async def test_a_wish_to_give_up_outlives_a_ledger_that_does_not_take_it(stage: Stage) -> None:
+    stage.on("reindex_fill", ApplicationError("the endpoint says 401", type="model-refused", non_retryable=True))
+    stage.on("reindex_drop", ApplicationError("the disk is full", type="ledger-unavailable", non_retryable=True), Done())
+    async with stage.workers():
+        handle = await stage.reindex()
+        await until(lambda: stage.asked("reindex_park"))
+        assert await signal_reindex(stage.client, 7, "drop", queue_prefix=stage.prefix)
+        await until(lambda: len(stage.asked("reindex_park")) == 2)
+        assert stage.asked("reindex_park")[1].cause == "ledger-unavailable"
+        assert await signal_reindex(stage.client, 7, "retry", queue_prefix=stage.prefix)
+        assert (await handle.result()).status == "abandoned"
+    assert stage.steps()[-1] == "reindex_drop"
 
 
 @pytest.mark.parametrize("step", ["reindex_begin", "reindex_fill", "reindex_switch"])
