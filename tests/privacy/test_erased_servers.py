@@ -11,6 +11,8 @@ from hindwise.engine import open_engine
 from hindwise.index import factory
 from hindwise.index.projection import index_space
 from hindwise.index.weaviate_names import collection_name, tenant_name
+from hindwise.ledger import generations
+from hindwise.ledger.engine import Ledger
 from hindwise.model.space import user_space
 from hindwise.privacy import erase_user
 from hindwise.settings import Settings
@@ -31,13 +33,16 @@ async def settings(weaviate_server: Any, postgres_url: str, tmp_path: Path) -> A
         **weaviate_server.env(),
     )
     yield chosen
-    await factory.remove_index(chosen, "weaviate", 1, chosen.secret_key.get_secret_value().encode())
+    ledger = Ledger.of(chosen)
+    for kept in await ledger.read(generations.kept):
+        await factory.remove_index(chosen, kept.kind, kept.no, chosen.secret_key.get_secret_value().encode())
+    await ledger.close()
 
 
-def tenants(settings: Settings) -> set[str]:
+def tenants(settings: Settings, generation: int) -> set[str]:
     """What the server itself lists."""
     headers = {"Authorization": f"Bearer {settings.weaviate_api_key.get_secret_value()}"}
-    collection = collection_name(1, settings.secret_key.get_secret_value().encode())
+    collection = collection_name(generation, settings.secret_key.get_secret_value().encode())
     answer = httpx2.get(f"{settings.weaviate_url}/v1/schema/{collection}/tenants", headers=headers, trust_env=False)
     return {tenant["name"] for tenant in answer.raise_for_status().json()}
 
@@ -53,21 +58,22 @@ async def test_nothing_of_an_erased_user_is_left_on_the_servers(settings: Settin
         await live_briefly(engine)
         await live_briefly(engine, "bo", word="other")
         mine, theirs = index_space(TENANT, user_space(USER)), index_space(TENANT, user_space("bo"))
+        [number] = [kept.no for kept in await engine.ledger.read(generations.kept)]
         before, others = await engine.index.ids(mine), await engine.index.ids(theirs)
         assert before
         assert others
         my_tenant, their_tenant = tenant_name(engine.secret, mine), tenant_name(engine.secret, theirs)
-        assert {my_tenant, their_tenant} <= tenants(settings)
-        assert USER.lower() not in " ".join(tenants(settings) | directories(weaviate_server)).lower()
+        assert {my_tenant, their_tenant} <= tenants(settings, number)
+        assert USER.lower() not in " ".join(tenants(settings, number) | directories(weaviate_server)).lower()
 
         done = await erase_user.erase(engine, (await erase_user.request(engine, TENANT, USER, "test")).id)
 
         assert done.status == "completed"
-        assert done.counts["index"] == {"weaviate 1": len(before)}
+        assert done.counts["index"] == {f"weaviate {number}": len(before)}
         assert await engine.index.ids(mine) == set()
         assert await engine.index.ids(theirs) == others
-        assert my_tenant not in tenants(settings)
-        assert their_tenant in tenants(settings)
+        assert my_tenant not in tenants(settings, number)
+        assert their_tenant in tenants(settings, number)
         left = directories(weaviate_server)
         assert not left or their_tenant.lower() in left
         assert not [name for name in left if my_tenant.lower() in name]
