@@ -42,7 +42,7 @@ _NONE: list[str] = []
 _SCORE = MetadataQuery(score=True)
 _DISTANCE = MetadataQuery(distance=True)
 _MEMORIES = Filter.by_property("is_memory").equal(True)
-"""Given where no kind is: the server compares with every vector that a filter leaves, without one it walks a graph and may miss some."""
+"""Given where no kind is: it keeps the marker object, which is no memory, out of the answers."""
 
 
 class Asked(NamedTuple):
