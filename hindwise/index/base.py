@@ -7,8 +7,22 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from hindwise.errors import DimensionMismatch, InvalidInput
+
 Vector = npt.NDArray[np.float32]
 """float32 [dim], length 1."""
+
+
+def check_vector(vector: Vector | None, dim: int) -> None:
+    """Pass None and float32 [dim]. Raises DimensionMismatch for another length, InvalidInput for numbers that are not finite."""
+    if vector is None:
+        return
+    if vector.shape != (dim,):
+        raise DimensionMismatch(
+            f"a vector of shape {vector.shape} for an index of {dim} numbers: restart, and a new index is built from the ledger"
+        )
+    if not np.isfinite(vector).all():
+        raise InvalidInput("a vector holds numbers that are not finite: the embedder is broken")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from hindwise.errors import DimensionMismatch, IndexUnavailable, InvalidInput
+from hindwise.errors import IndexUnavailable
 from hindwise.index import embedded_schema as schema
-from hindwise.index.base import Candidate, Filters, IndexItem, Vector
+from hindwise.index.base import Candidate, Filters, IndexItem, Vector, check_vector
 from hindwise.index.scoring import best
 from hindwise.index.space_cache import SpaceCache
 from hindwise.index.terms import pack
@@ -80,7 +80,7 @@ class EmbeddedIndex:
         if not items:
             return
         for item in items:
-            self._check(item.vector)
+            check_vector(item.vector, self._dim)
         # Of an id given twice the last one counts.
         latest = list({(item.space, item.memory_id): item for item in items}.values())
         await self._write(lambda connection: self._upsert(connection, latest))
@@ -107,7 +107,7 @@ class EmbeddedIndex:
     def _search(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, k: int, *, at_once: bool
     ) -> Callable[[sqlite3.Connection], list[Candidate]]:
-        self._check(vector)
+        check_vector(vector, self._dim)
         wanted = None if vector is None else np.ascontiguousarray(vector, dtype=np.float32)
         words = list(tokens)
         bounded = max(1, min(k, MAX_K))
@@ -161,16 +161,6 @@ class EmbeddedIndex:
             return
         self._closed = True
         await asyncio.to_thread(self._shut_down)
-
-    def _check(self, vector: Vector | None) -> None:
-        if vector is None:
-            return
-        if vector.shape != (self._dim,):
-            raise DimensionMismatch(
-                f"a vector of shape {vector.shape} for an index of {self._dim} numbers: restart, and a new index is built from the ledger"
-            )
-        if not np.isfinite(vector).all():
-            raise InvalidInput("a vector holds numbers that are not finite: the embedder is broken")
 
     def _upsert(self, connection: sqlite3.Connection, items: list[IndexItem]) -> None:
         waiting = iter(items)

@@ -9,12 +9,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import httpx2
-import numpy as np
 import structlog
 
-from hindwise.errors import DimensionMismatch, HindwiseError, IndexUnavailable, InvalidInput
+from hindwise.errors import HindwiseError, IndexUnavailable
 from hindwise.index import weaviate_schema
-from hindwise.index.base import Candidate, Filters, IndexItem, Vector
+from hindwise.index.base import Candidate, Filters, IndexItem, Vector, check_vector
 from hindwise.index.weaviate_client import Address, Client
 from hindwise.index.weaviate_connection import Connection, TenantMissing, TenantResting
 from hindwise.index.weaviate_names import collection_name, tenant_name
@@ -113,7 +112,7 @@ class WeaviateIndex:
     async def upsert(self, items: Sequence[IndexItem]) -> None:
         """Write the items, replacing earlier ones of the same space and id; see `Index.upsert`."""
         for item in items:
-            self._check(item.vector)
+            check_vector(item.vector, self._dim)
         by_space: dict[str, dict[str, IndexItem]] = {}
         for item in items:
             # Of an id given twice the last one counts.
@@ -139,7 +138,7 @@ class WeaviateIndex:
         return await self._candidates(space, Asked(tokens, vector, filters.kinds, max(1, min(k, MAX_K)), lean=True))
 
     async def _candidates(self, space: str, asked: Asked) -> list[Candidate]:
-        self._check(asked.vector)
+        check_vector(asked.vector, self._dim)
         tenant = self._tenant(space)
 
         async def ask(client: Client) -> list[Candidate]:
@@ -261,13 +260,3 @@ class WeaviateIndex:
 
     def _tenant(self, space: str) -> str:
         return tenant_name(self._secret, space)
-
-    def _check(self, vector: Vector | None) -> None:
-        if vector is None:
-            return
-        if vector.shape != (self._dim,):
-            raise DimensionMismatch(
-                f"a vector of shape {vector.shape} for an index of {self._dim} numbers: restart, and a new index is built from the ledger"
-            )
-        if not np.isfinite(vector).all():
-            raise InvalidInput("a vector holds numbers that are not finite: the embedder is broken")

@@ -129,12 +129,7 @@ class Connection:
             return self._client
 
     async def _connect(self) -> Client:
-        try:
-            ready = await self.says_ready()
-        except httpx2.HTTPError as error:
-            raise ConnectionError(type(error).__name__) from None
-        if not ready:
-            raise ConnectionError("not ready")
+        await self._must_be_ready()
         client = make_client(self._address, **self._limits)
         try:
             await client.connect()
@@ -199,11 +194,14 @@ class Connection:
             return True
         return False
 
-    async def _try(self) -> None:
+    async def _must_be_ready(self) -> None:
         try:
             ready = await self.says_ready()
         except httpx2.HTTPError as error:
             raise ConnectionError(type(error).__name__) from None
         if not ready:
             raise ConnectionError("not ready")
+
+    async def _try(self) -> None:
+        await self._must_be_ready()
         await self._knock(await self._connected())

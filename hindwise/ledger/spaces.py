@@ -89,13 +89,6 @@ def hold(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, in
     return {row.name: int(row.no) for row in conn.execute(_HOLD, {"tenant": tenant_id, "names": sorted(names)})} if names else {}
 
 
-def lease(conn: Connection, space_no: int, holder: str, now: datetime, seconds: float) -> bool:
-    """Take or renew the lease of a space's index, dirty or not; False while another holder has it, or where there is no such space."""
-    free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < now, spaces.c.leased_by == holder)
-    taken = update(spaces).where(spaces.c.no == space_no, free).values(leased_by=holder, leased_until=now + timedelta(seconds=seconds))
-    return bool(conn.execute(taken).rowcount)
-
-
 def check_epoch(conn: Connection, space_no: int, epoch: int) -> None:
     """Lock a space and compare its epoch with what the work began with. Raises SpaceErased when it differs: the work is dropped."""
     if _EPOCH.rows(conn, {"space": space_no}) != [(epoch,)]:

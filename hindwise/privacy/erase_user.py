@@ -16,7 +16,7 @@ from hindwise.engine import Engine
 from hindwise.errors import IndexUnavailable, LedgerUnavailable
 from hindwise.index.copies import copies, empty_logs
 from hindwise.index.projection import index_space
-from hindwise.ledger import erasure, erasures, spaces
+from hindwise.ledger import erasure, erasures, outbox
 from hindwise.ledger.erasures import Erasure
 from hindwise.model.space import user_space
 
@@ -100,7 +100,7 @@ async def _take_up(engine: Engine, erasure_id: str) -> Erasure:
     def work(conn: Connection) -> tuple[Erasure, bool]:
         now = engine.clock.now()
         this = erasure.begin(conn, erasure_id, now)
-        return this, this.space_no is None or spaces.lease(conn, this.space_no, _holder(this), now, LEASE_S)
+        return this, this.space_no is None or outbox.lease_named(conn, _holder(this), now, LEASE_S, this.space_no) is not None
 
     try:
         async with asyncio.timeout(_WAIT_S):

@@ -10,7 +10,7 @@ import pytest
 from hindwise.engine import Engine
 from hindwise.errors import LedgerUnavailable
 from hindwise.index.live import LiveIndex
-from hindwise.ledger import erasures, spaces
+from hindwise.ledger import erasures, outbox, spaces
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Generation
 from hindwise.model.space import user_space
@@ -135,7 +135,7 @@ async def test_a_lease_that_was_lost_lets_the_last_transaction_change_nothing(tm
                 await real.drop(space)
                 this = await engine.ledger.read(lambda conn: erasures.get(conn, asked.id))
                 later = engine.clock.now().replace(year=2027)
-                assert await engine.ledger.write(lambda conn: spaces.lease(conn, this.space_no or 0, "another", later, 0.001))
+                assert await engine.ledger.write(lambda conn: outbox.lease_named(conn, "another", later, 0.001, this.space_no or 0))
 
         with pytest.raises(LedgerUnavailable, match="lease"):
             await erase_user.wipe(replace(engine, index=Slow()), asked.id)  # type: ignore[arg-type]
