@@ -1,7 +1,7 @@
 """Erasing a user, readable as a list of steps: begin, stop what runs for them, wipe, check. Each step may be repeated.
 
 What cannot go on after its retries says so in the receipt and tries again by itself every quarter of an hour, or at the signal `retry`.
-It never ends unfinished.
+It never ends unfinished. A history that grows ends in a new run, which begins where this one was.
 """
 
 import asyncio
@@ -36,6 +36,7 @@ class Erase:
         self._start = start
         self._this = EraseStep(erasure_id=start.erasure_id)
         self._released = False
+        self._waits = 0
 
     @workflow.run
     async def run(self, start: EraseInput) -> EraseReport:
@@ -70,23 +71,33 @@ class Erase:
 
     async def _stop_open_work(self) -> int:
         """Cancel page by page; return how many were running. What is started later finds no row, and ends by itself."""
-        asked, cancelled = EraseOpenInput(erasure_id=self._start.erasure_id), 0
+        pages = 0
         while True:
+            start = self._start
+            asked = EraseOpenInput(erasure_id=start.erasure_id, after_session=start.after_session, after_reflection=start.after_reflection)
             found = await self._step("erase_open", asked, EraseOpenResult, policies.LEDGER_STEP, "what runs for the user?")
             prefix = self._start.queue_prefix
             names = [
                 *(ids.session_workflow(handle) for handle in found.sessions),
                 *(ids.reflection_workflow(reflection_id, prefix) for reflection_id in found.reflections),
             ]
-            cancelled += sum(await asyncio.gather(*map(_cancel, names)))
-            if not found.more:
-                return cancelled
-            asked = asked.model_copy(
+            cancelled = start.cancelled + sum(await asyncio.gather(*map(_cancel, names)))
+            self._start = start.model_copy(
                 update={
-                    "after_session": _last(found.sessions, asked.after_session),
-                    "after_reflection": _last(found.reflections, asked.after_reflection),
+                    "after_session": _last(found.sessions, start.after_session),
+                    "after_reflection": _last(found.reflections, start.after_reflection),
+                    "cancelled": cancelled,
                 }
             )
+            if not found.more:
+                return cancelled
+            pages += 1
+            self._end_long_history(pages >= policies.CONTINUE_AFTER_PAGES)
+
+    def _end_long_history(self, enough: bool) -> None:
+        """Go on in a new run where there is enough in this one: each step may be repeated, and what was stopped is known."""
+        if enough or workflow.info().is_continue_as_new_suggested():
+            workflow.continue_as_new(self._start)
 
     # ---- one step, and what happens when it cannot go on ---------------------------------------------------------------------
 
@@ -121,6 +132,8 @@ class Erase:
         except TimeoutError:
             workflow.set_current_details(f"Trying {step} again by itself.")
         self._upsert(policies.PHASE.value_set("running"))
+        self._waits += 1
+        self._end_long_history(self._waits >= policies.CONTINUE_AFTER_WAITS)
 
     async def _do(self, name: str, message: Message, result: type[R], policy: policies.Policy, summary: str) -> R:
         return await run_step(name, message, result, policy, queue=policies.store_queue(self._start.queue_prefix), summary=summary)

@@ -12,6 +12,10 @@ class EraseInput(Message):
     queue_prefix: str = "hindwise"
     search_attributes: bool = True
     """False where the namespace does not have them registered."""
+    after_session: str = ""
+    after_reflection: str = ""
+    cancelled: int = 0
+    """How far an earlier run came in stopping what runs for the user."""
 
 
 class EraseStep(Message):

@@ -119,6 +119,11 @@ WIPE_STEP: Final = Policy(timedelta(minutes=20), timedelta(hours=1), _QUICK, HEA
 ERASE_AGAIN: Final = timedelta(minutes=15)
 """Pause of an erasure that could not go on; then it tries again by itself, because it must not be forgotten."""
 
+CONTINUE_AFTER_WAITS: Final = 50
+"""Of an erasure that cannot go on: half a day, then a new run begins where it was, so that waiting for months adds to no history."""
+CONTINUE_AFTER_PAGES: Final = 20
+"""Of open workflows that an erasure stops: 200 of a page are 400 events."""
+
 UPKEEP_STEP: Final = Policy(timedelta(minutes=2), timedelta(minutes=10), _QUICK, HEARTBEAT)
 """One batch of at most 200 rows; what fails waits for the next pass."""
 
