@@ -16,6 +16,7 @@ from hindwise.text.clean import truncate
 from hindwise.text.generalise import generalise
 from hindwise.text.language import say
 from hindwise.text.task_key import task_key as key_of_task
+from hindwise.text.tokens import tokens
 
 MAX_QUOTE_CHARS = 200
 
@@ -123,6 +124,16 @@ def generalized_query(run: Read) -> str:
     return "; ".join(dict.fromkeys([*(generalise(text) for text in texts if text.strip()), *run.task.places]))
 
 
+def goal_of(run: Read) -> str:
+    """Return the task as its lessons tell it: the request that says most, then what else was asked for, each in its fullest words.
+
+    Two tasks that begin alike ("change the flight") are told apart by the rest.
+    """
+    told = dict.fromkeys((run.task.specific or run.task.phrase, *run.task.places, *run.task.requests))
+    words = {text: frozenset(tokens(text)) for text in told if text}
+    return run.say("; ", "；").join(text for text, own in words.items() if not any(own < other for other in words.values()))
+
+
 def lesson(
     run: Read,
     lesson_type: LessonType,
@@ -150,7 +161,7 @@ def lesson(
         lesson_type=lesson_type,
         conclusion=whole(scrub(conclusion, names=run.names, language=run.language), MAX_CONCLUSION_CHARS),
         retrospective=Retrospective(
-            goal=clean(run.task.specific or run.task.phrase, 300),
+            goal=clean(goal_of(run), 300),
             what_happened=clean(happened(run), 600),
             what_worked=clean(worked, 400),
             what_failed_and_why=clean(failed, 400),
