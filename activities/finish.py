@@ -1,12 +1,17 @@
 """Make a reflection final in the ledger; whoever asks for its status reads it there."""
 
 import asyncio
+from datetime import datetime
+
+from sqlalchemy import Connection
 
 from hindwise.engine import Engine
 from hindwise.errors import NotFound
-from hindwise.ledger import episodes, reflections
+from hindwise.ledger import episodes, reflections, spending
 from hindwise.model.reflection import ReflectionStatus
+from hindwise.reflect.budget import day_of
 from hindwise.reflect.gate import worth_reflecting
+from hindwise.reflect.rules import RuleReflector
 from workflows.contracts import Done, FinishInput
 
 _REASONS = {
@@ -23,19 +28,28 @@ async def finish(engine: Engine, message: FinishInput) -> Done:
         return Done()
     reason = await _reason(engine, message) if message.status == "skipped" else ""
     now = engine.clock.now()
-    episode_id = await engine.ledger.write(
-        lambda conn: reflections.finish(
-            conn,
-            message.reflection_id,
-            ReflectionStatus(message.status),
-            now,
-            index_pending=message.index_pending,
-            skip_reason=reason,
-            error="",
+
+    def end(conn: Connection) -> str:
+        status = ReflectionStatus(message.status)
+        ended = reflections.finish(
+            conn, message.reflection_id, status, now, index_pending=message.index_pending, skip_reason=reason, error=""
         )
-    )
-    engine.recent.forget(episode_id)
+        if ended and message.status == "skipped":
+            _account(conn, engine, message, now)
+        return ended
+
+    engine.recent.forget(await engine.ledger.write(end))
     return Done()
+
+
+def _account(conn: Connection, engine: Engine, message: FinishInput, now: datetime) -> None:
+    """Of a model's reflection that came to nothing: the question that the free check saved, and what was planned for it."""
+    row = reflections.row_of(conn, message.reflection_id)
+    if row.reflector == RuleReflector.name:
+        return
+    spending.give_back(conn, row.id)
+    if message.skip_code == "nothing-to-learn":
+        spending.count_saved(conn, row.tenant_id, day_of(now), engine.settings.llm_model)
 
 
 async def _reason(engine: Engine, message: FinishInput) -> str:

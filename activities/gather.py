@@ -1,15 +1,18 @@
 """Take a reflection up: is it still wanted, is there anything to learn, and in which spaces does it happen?"""
 
+import asyncio
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
 from hindwise.engine import Engine
-from hindwise.ledger import episodes, intake, reflections, spaces
+from hindwise.ledger import episodes, intake, reflections, spaces, spending
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.model.episode import Episode
 from hindwise.model.space import spaces_of
+from hindwise.reflect.budget import day_of, estimate
 from hindwise.reflect.gate import worth_reflecting
+from hindwise.reflect.rules import RuleReflector
 from workflows.contracts import GatherResult, StepInput
 
 
@@ -36,7 +39,10 @@ async def gather(engine: Engine, message: StepInput) -> GatherResult:
     episode, nothing = await engine.ledger.read(lambda conn: _look(conn, found, engine.recent))
     # A reflection that replaces an earlier one goes on all the same: what the old one taught must be superseded.
     skip = nothing is not None and not row.replaces
+    ceiling = engine.settings.llm_daily_tokens
+    asks_model = ceiling and row.reflector != RuleReflector.name and not skip
     return GatherResult(
+        over_budget=bool(asks_model) and not await _fits(engine, row.id, episode, ceiling),
         skip=skip,
         skip_code="nothing-to-learn" if skip else "",
         reflector=row.reflector,
@@ -44,6 +50,20 @@ async def gather(engine: Engine, message: StepInput) -> GatherResult:
         turns=len(episode.turns),
         budget_s=engine.settings.llm_budget_s,
     )
+
+
+async def _fits(engine: Engine, reflection_id: str, episode: Episode, ceiling: int) -> bool:
+    """Whether the first question fits into the tenant's day: told here, so that nothing waits behind a model only to hear that it does not.
+
+    Whoever asks looks again, under a lock.
+    """
+    tokens, day = await asyncio.to_thread(estimate, episode.turns), day_of(engine.clock.now())
+    held = spending.hold_id(reflection_id, 1)
+
+    def look(conn: Connection) -> bool:
+        return spending.is_held(conn, held, day) or spending.room(conn, episode.tenant_id, day).takes(tokens, ceiling)
+
+    return await engine.ledger.read(look)
 
 
 def _look(conn: Connection, found: Row[Any], recent: RecentEpisodes) -> tuple[Episode, str | None]:

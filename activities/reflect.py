@@ -8,14 +8,16 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from hindwise.engine import Engine
-from hindwise.errors import AnswerUnusable, ModelRefused
+from hindwise.errors import AnswerUnusable, BudgetSpent, ModelRefused, NotFound, SpaceErased
 from hindwise.ledger import episodes, reflections
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
+from hindwise.ledger.spending import Hold, hold_id
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint, Usage
 from hindwise.reflect.base import Known, Reflector
 from hindwise.reflect.known import earlier_of, examples_of, with_memories
+from hindwise.reflect.metered import Meter
 from hindwise.reflect.rules import RuleReflector, reflect_by_rules
 from workflows.contracts import ReflectInput, ReflectResult
 
@@ -31,35 +33,31 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
     before = asked.before
     if (stored := _number(before, message.attempt)) is not None:
         return _result(stored)
-    now = engine.clock.now()
     reflector = reflectors.get(message.reflector)
     if reflector is None:
         raise ModelRefused(f"this worker has no reflector {message.reflector!r}: check HINDWISE_REFLECTOR and LLM_MODEL")
 
-    # Rules contrast with earlier episodes and know no memories; a model is shown the nearest ones.
-    known = Known(earlier=asked.earlier)
-    if not (by_rules := isinstance(reflector, RuleReflector)):
-        # A model takes its time, so that people see what is being waited for; rules are done before anyone could look.
-        await engine.ledger.write(lambda conn: reflections.set_running(conn, message.reflection_id, "reflect", now))
-        examples = await engine.ledger.read(lambda conn: examples_of(conn, asked.episode))
-        known = known.model_copy(update={"examples": examples})
-        known = await with_memories(engine.ledger, engine.index, engine.embedder, asked.episode, asked.task_key, known)
-    answer, unusable = await _ask(reflector, asked.episode, known, _complaints(before, message.attempt))
-    written_by = " ".join(part for part in (reflector.name, reflector.model, reflector.prompt_version) if part)
-    # Our rules give only what the same validators and the same gate let pass: what they said is kept with it, not asked for again.
-    grounded = reflections.grounded_whole(answer) if by_rules else None
-    attempt = Attempt(message.attempt, reflector.name, written_by, answer, unusable, grounded)
+    complaints = _complaints(before, message.attempt)
+    if isinstance(reflector, RuleReflector):
+        # Rules contrast with earlier episodes and know no memories. They compute and never wait: a long transcript would hold up every
+        # other step of this process.
+        answer = await asyncio.to_thread(reflect_by_rules, asked.episode, Known(earlier=asked.earlier))
+        return await _keep(engine, message, reflector, asked, answer, "")
 
-    def keep(conn: Connection) -> Attempt | None:
-        reflections.same(conn, message.reflection_id, asked.created_at)
-        if by_rules:
-            reflections.set_running(conn, message.reflection_id, "reflect", now)
-        if reflections.store_attempt(conn, message.reflection_id, attempt, now):
-            return attempt
-        return _number(reflections.attempts(conn, message.reflection_id), message.attempt)
-
-    kept = await engine.ledger.write(keep)
-    return _result(kept) if kept else ReflectResult(usable=False)
+    # A model takes its time, so that people see what is being waited for; rules are done before anyone could look.
+    now = engine.clock.now()
+    await engine.ledger.write(lambda conn: reflections.set_running(conn, message.reflection_id, "reflect", now))
+    examples = await engine.ledger.read(lambda conn: examples_of(conn, asked.episode))
+    known = Known(earlier=asked.earlier, examples=examples)
+    known = await with_memories(engine.ledger, engine.index, engine.embedder, asked.episode, asked.task_key, known)
+    meter = Meter(engine, reflector.model)
+    try:
+        async with meter.question(asked.episode.tenant_id, hold_id(message.reflection_id, message.attempt), asked.episode.turns) as held:
+            answer, unusable = await _ask(reflector, asked.episode, known, complaints)
+    except BudgetSpent:
+        return ReflectResult(usable=False, over_budget=True)
+    answer = answer.model_copy(update={"usage": meter.accounted(answer.usage, again=message.attempt > 1)})
+    return await _keep(engine, message, reflector, asked, answer, unusable, (meter, held))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +79,48 @@ def _asked(conn: Connection, message: ReflectInput, recent: RecentEpisodes) -> _
     return _Asked(before, episode, found.task_key, earlier_of(conn, episode, found.task_key), row.created_at)
 
 
+async def _keep(
+    engine: Engine,
+    message: ReflectInput,
+    reflector: Reflector,
+    asked: _Asked,
+    answer: Answer,
+    unusable: str,
+    metered: tuple[Meter, Hold] | None = None,
+) -> ReflectResult:
+    """Store the answer once, with what it cost; where the task was erased meanwhile only the cost is kept. Raises SpaceErased."""
+    now, by_rules = engine.clock.now(), metered is None
+    written_by = " ".join(part for part in (reflector.name, reflector.model, reflector.prompt_version) if part)
+    # Our rules give only what the same validators and the same gate let pass: what they said is kept with it, not asked for again.
+    grounded = reflections.grounded_whole(answer) if by_rules else None
+    attempt = Attempt(message.attempt, reflector.name, written_by, answer, unusable, grounded)
+
+    def settle(conn: Connection) -> None:
+        if metered is not None:
+            meter, held = metered
+            meter.settle(conn, held, answer.usage)
+
+    def keep(conn: Connection) -> Attempt | None:
+        reflections.same(conn, message.reflection_id, asked.created_at)
+        settle(conn)
+        if by_rules:
+            reflections.set_running(conn, message.reflection_id, "reflect", now)
+        if reflections.store_attempt(conn, message.reflection_id, attempt, now):
+            return attempt
+        return _number(reflections.attempts(conn, message.reflection_id), message.attempt)
+
+    try:
+        kept = await engine.ledger.write(keep)
+    except (NotFound, SpaceErased):
+        if metered is not None:
+            await engine.ledger.write(settle)
+        raise
+    return _result(kept) if kept else ReflectResult(usable=False)
+
+
 async def _ask(reflector: Reflector, episode: Episode, known: Known, complaints: Sequence[Complaint]) -> tuple[Answer, str]:
     """Return the answer and "", or an empty one and why it cannot be used."""
     try:
-        if isinstance(reflector, RuleReflector):
-            # Rules compute and never wait: a long transcript would hold up every other step of this process.
-            return await asyncio.to_thread(reflect_by_rules, episode, known), ""
         return await reflector.reflect(episode, known, complaints), ""
     except AnswerUnusable as error:
         return Answer(raw=error.raw, usage=Usage(**error.usage)), error.detail or "not in the agreed form"

@@ -12,13 +12,14 @@ from hindwise.engine import Engine
 from hindwise.errors import HindwiseError, NotFound
 from hindwise.index.document import document_of
 from hindwise.index.projection import embed_documents
-from hindwise.ledger import episodes, intake, live, memories, reflections, spaces
+from hindwise.ledger import episodes, intake, live, memories, reflections, spaces, spending
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft
 from hindwise.model.reflection import Decision, Rejected, Usage
+from hindwise.reflect.budget import MARK, day_of
 from hindwise.reflect.placing import placements_of
 from workflows.contracts import ResolveInput, ResolveResult
 
@@ -126,6 +127,10 @@ def _settle(
         rejected=rejected,
         due=due,
     )
+    if message.fallback_cause == MARK:
+        spending.count_refused(conn, row.tenant_id, day_of(now), engine.settings.llm_model)
+    if row.reflector != attempt.reflector:
+        spending.give_back(conn, row.id)
     return _result(decisions, rejected, due)
 
 

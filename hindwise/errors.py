@@ -16,7 +16,9 @@
     └── Unavailable                  try again later
         ├── LedgerUnavailable
         ├── IndexUnavailable
-        └── ModelUnavailable
+        ├── ModelUnavailable
+        │   └── ModelTimeout     asked, and no answer within the time limit: it may have cost something
+        └── BudgetSpent          the tenant's tokens of the day are used up
 
 The engine knows neither HTTP nor Temporal: it only says `retryable`. `api/errors.py` and `activities/errors.py` hold the tables.
 """
@@ -142,3 +144,13 @@ class ModelUnavailable(Unavailable):
     """The model endpoint did not answer, is overloaded or asks us to wait."""
 
     type = "model-unavailable"
+
+
+class ModelTimeout(ModelUnavailable):
+    """The model endpoint took the question and did not answer in time: nobody knows what that cost."""
+
+
+class BudgetSpent(Unavailable):
+    """The day's tokens for the model are used up; the same call works after midnight UTC."""
+
+    type = "budget-spent"

@@ -113,6 +113,16 @@ class Settings(BaseSettings):
     """One question to the model."""
     llm_budget_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     """How long one reflection keeps asking an endpoint that does not answer before rules stand in."""
+    llm_daily_tokens: int = Field(default=0, ge=0)
+    """Tokens that the model may cost each tenant in one day (UTC); beyond it rules reflect, marked `budget`. 0 = no ceiling."""
+    llm_price_input: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """Price of a million tokens that the model reads, in your currency. 0 = not known: then no cost is told."""
+    llm_price_output: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """Price of a million tokens that it writes."""
+    llm_concurrency: int = Field(default=8, ge=1, le=200)
+    """Questions that one worker has open at the model at a time."""
+    llm_requests_per_minute: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    """Questions of all workers together in a minute; give every worker the same. 0 = no limit."""
 
     embed: Literal["auto", "local", "openai", "none"] = "auto"
     """auto = openai where EMBEDDING_MODEL is set, else local where the wheel is there, else none."""

@@ -166,6 +166,8 @@ class GatherResult(Message):
     turns: int = 0
     budget_s: float = 600.0
     """How long a model that does not answer is asked before rules stand in."""
+    over_budget: bool = False
+    """The tenant's tokens of the day are used up: rules reflect."""
 
 
 class ReflectInput(Message):
@@ -183,6 +185,8 @@ class ReflectResult(Message):
     drafts: int = 0
     calls: int = 0
     tokens: int = 0
+    over_budget: bool = False
+    """Not asked: the tenant's tokens of the day are used up."""
 
 
 class GroundInput(Message):
@@ -207,7 +211,7 @@ class ResolveInput(Message):
     attempt: int
     fallback_from: str = ""
     fallback_cause: str = ""
-    """unusable, unavailable, ungrounded, person."""
+    """unusable, unavailable, ungrounded, person, budget."""
 
 
 class ResolveResult(Message):

@@ -126,6 +126,8 @@ class Reflection:
         asked = self._gathered.reflector
         if asked == RULES:
             return await self._by_rules("", "")
+        if self._gathered.over_budget:
+            return await self._by_rules(asked, "budget")
         try:
             chosen, cause = await self._by_model(asked)
         except _RulesWanted:
@@ -144,6 +146,9 @@ class Reflection:
                 answer = await self._step("reflect", lambda: self._ask(asked), asks_model=True)
             except ActivityError:
                 cause = "unavailable"
+                break
+            if answer.over_budget:
+                cause = "budget"
                 break
             if not answer.usable:
                 cause = "unusable"
@@ -335,6 +340,8 @@ def _ending(report: ReflectionReport, note: str) -> str:
     by = f" by rules, because the model's answer was {report.fallback_cause}" if report.fallback_cause else f" by {report.reflector}"
     if report.fallback_cause == "unavailable":
         by = " by rules, because the model did not answer"
+    if report.fallback_cause == "budget":
+        by = " by rules, because the day's tokens for the model are used up (`hindwise rerun` catches up)"
     if report.fallback_cause == "person":
         by = " by rules, as a person wished"
     counts = f"added {report.added}, agreed {report.agreed}, superseded {report.superseded}, rejected {report.rejected}"

@@ -36,8 +36,10 @@ _WORKFLOW_TASKS = 20
 """Ten per core keep each below Temporal's limit of five seconds when many sessions wake at once."""
 _CACHED_WORKFLOWS = 600
 """About 91 KiB each."""
-_SLOTS = {"session": 10, "store": 20, "llm": 8, "upkeep": 3}
-"""Steps at a time by queue: `llm` is bounded by what a provider allows, `upkeep` stays out of the way."""
+_SLOTS = {"session": 10, "store": 20, "upkeep": 3}
+"""Steps at a time by queue: `upkeep` stays out of the way. For questions to a model a setting says it."""
+_UNLIMITED_PER_S = 100_000.0
+"""What a server gives a queue by itself. Told, and not left out: it would go on with the limit that an earlier worker told."""
 _RETRY_FIRST_S, _RETRY_MAX_S = 0.5, 10.0
 
 _log = structlog.get_logger(__name__)
@@ -153,6 +155,9 @@ def make_workers(client: Client, engine: Engine, known: Mapping[str, Reflector])
         "sticky_queue_schedule_to_start_timeout": policies.STICKY_TIMEOUT,
     }
 
+    per_minute = engine.settings.llm_requests_per_minute
+    asking = {"max_task_queue_activities_per_second": per_minute / 60 if per_minute else _UNLIMITED_PER_S}
+
     def serve(queue: str, names: frozenset[str], slots: int, **more: Any) -> Worker:
         return Worker(
             client,
@@ -167,6 +172,6 @@ def make_workers(client: Client, engine: Engine, known: Mapping[str, Reflector])
     return (
         serve(policies.session_queue(prefix), policies.SESSION_ACTIVITIES, _SLOTS["session"], **workflows),
         serve(policies.store_queue(prefix), policies.STORE_ACTIVITIES, _SLOTS["store"], **workflows),
-        serve(policies.llm_queue(prefix), policies.LLM_ACTIVITIES, _SLOTS["llm"]),
+        serve(policies.llm_queue(prefix), policies.LLM_ACTIVITIES, engine.settings.llm_concurrency, **asking),
         serve(policies.upkeep_queue(prefix), policies.UPKEEP_ACTIVITIES | policies.REINDEX_ACTIVITIES, _SLOTS["upkeep"]),
     )

@@ -19,6 +19,8 @@ from sqlalchemy import (
 )
 
 from hindwise.ledger.partial import only
+from hindwise.ledger.reflector_tables import reflector_tables
+from hindwise.ledger.spending_tables import spending_tables
 from hindwise.ledger.times import Utc
 
 
@@ -394,3 +396,5 @@ leases = Table(
     Column("held_by", String(64), nullable=False),
     Column("until", Utc, nullable=False),
 )
+
+(model_days, model_holds), (model_abilities, refusals) = spending_tables(metadata), reflector_tables(metadata)

@@ -24,18 +24,35 @@ FINAL = frozenset({ReflectionStatus.COMPLETED, ReflectionStatus.FAILED, Reflecti
 
 
 class Usage(Model):
-    """What the model was asked and what it cost, in calls and tokens."""
+    """What the model was asked and what it cost, in calls, tokens and money."""
 
     calls: int = 0
+    """Answers that came, usable or not. What the endpoint refused or never answered is none."""
+    reasks: int = 0
+    """Those of the calls that asked again after a complaint."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    model: str = ""
+    """Who was asked; empty for rules."""
+    cost: float | None = None
+    """In the currency of the settings' prices; None = not known, which is not the same as nothing."""
+
+    @property
+    def tokens(self) -> int:
+        """Both kinds together."""
+        return self.prompt_tokens + self.completion_tokens
 
     def plus(self, other: "Usage") -> "Usage":
-        """The sum of both."""
+        """The sum of both. Its cost is known only where the cost of every call is."""
+        costs = [one.cost for one in (self, other) if one.calls]
+        known = [cost for cost in costs if cost is not None]
         return Usage(
             calls=self.calls + other.calls,
+            reasks=self.reasks + other.reasks,
             prompt_tokens=self.prompt_tokens + other.prompt_tokens,
             completion_tokens=self.completion_tokens + other.completion_tokens,
+            model=self.model or other.model,
+            cost=sum(known) if known and len(known) == len(costs) else None,
         )
 
 

@@ -100,12 +100,60 @@ def upgrade() -> None:
     )
 
     op.create_table(
+        "model_abilities",
+        sa.Column("endpoint", sa.String(length=64), nullable=False),
+        sa.Column("model", sa.String(length=200), nullable=False),
+        sa.Column("format", sa.Integer(), nullable=False),
+        sa.Column("token_limit", sa.String(length=40), nullable=False),
+        sa.Column("temperature", sa.Boolean(), nullable=False),
+        sa.Column("learned_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("endpoint"),
+    )
+
+    op.create_table(
+        "refusals",
+        sa.Column("rule", sa.String(length=40), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("rule"),
+    )
+
+    op.create_table(
         "leases",
         sa.Column("name", sa.String(length=100), nullable=False),
         sa.Column("held_by", sa.String(length=64), nullable=False),
         sa.Column("until", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("name"),
     )
+
+    op.create_table(
+        "model_days",
+        sa.Column("tenant_id", sa.String(length=64), nullable=False),
+        sa.Column("day", sa.String(length=10), nullable=False),
+        sa.Column("model", sa.String(length=200), nullable=False),
+        sa.Column("calls", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("reasks", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("prompt_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("completion_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("lost_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
+        sa.Column("priced_calls", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("saved", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("refused", sa.BigInteger(), server_default="0", nullable=False),
+        sa.PrimaryKeyConstraint("tenant_id", "day", "model"),
+    )
+
+    op.create_table(
+        "model_holds",
+        sa.Column("id", sa.String(length=36), nullable=False),
+        sa.Column("tenant_id", sa.String(length=64), nullable=False),
+        sa.Column("day", sa.String(length=10), nullable=False),
+        sa.Column("tokens", sa.Integer(), nullable=False),
+        sa.Column("asked_by", sa.String(length=36), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    with op.batch_alter_table("model_holds", schema=None) as batch_op:
+        batch_op.create_index("ix_model_holds_day", ["tenant_id", "day"], unique=False)
 
     op.create_table(
         "outbox",

@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from hindwise.errors import AnswerUnusable, HindwiseError, ModelRefused, ModelUnavailable
+from hindwise.errors import AnswerUnusable, HindwiseError, ModelRefused, ModelTimeout, ModelUnavailable
 from hindwise.model.base import Model
 from hindwise.model.reflection import Usage
 from hindwise.settings import Settings
@@ -96,7 +96,7 @@ class ChatEndpoint:
             async with asyncio.timeout(self._timeout_s):
                 return await self._ask(client, messages, schema, max_tokens)
         except TimeoutError:
-            raise ModelUnavailable(f"the model at {self._where()} did not answer within {self._timeout_s:g} s (LLM_TIMEOUT_S)") from None
+            raise ModelTimeout(f"the model at {self._where()} did not answer within {self._timeout_s:g} s (LLM_TIMEOUT_S)") from None
 
     def _check_settings(self) -> None:
         if not self.model:
@@ -212,7 +212,7 @@ def _meaning_of(error: "openai.APIError", model: str, where: str) -> HindwiseErr
 
     if not isinstance(error, openai.APIStatusError):
         if isinstance(error, openai.APITimeoutError):
-            return ModelUnavailable(f"the model at {where} did not answer in time (LLM_TIMEOUT_S)")
+            return ModelTimeout(f"the model at {where} did not answer in time (LLM_TIMEOUT_S)")
         if isinstance(error, openai.APIConnectionError):
             return ModelUnavailable(f"no connection to {where}: is the endpoint up, and LLM_BASE_URL right?")
         return ModelUnavailable(f"the client could not read what {where} sent ({type(error).__name__})")

@@ -1,0 +1,68 @@
+"""Questions to a model, kept within the tenant's day and counted: held before they are asked, settled after they were answered."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from sqlalchemy import Connection
+
+from hindwise.errors import LedgerUnavailable, ModelRefused, ModelTimeout, ModelUnavailable
+from hindwise.ledger import spending
+from hindwise.ledger.spending import Hold
+from hindwise.model.reflection import Usage
+from hindwise.model.turn import Turn
+from hindwise.reflect.budget import Prices, accounted, day_of, estimate, spent
+
+if TYPE_CHECKING:
+    from hindwise.engine import Engine
+
+
+class Meter:
+    """One model's questions. Cheap to make."""
+
+    def __init__(self, engine: "Engine", model: str) -> None:
+        settings = engine.settings
+        self._ledger, self._clock, self.model = engine.ledger, engine.clock, model
+        self._ceiling = settings.llm_daily_tokens
+        self._prices = Prices(settings.llm_price_input, settings.llm_price_output)
+
+    def accounted(self, usage: Usage, *, again: bool = False) -> Usage:
+        """The usage with the model's name and the money. again: asked after a complaint."""
+        return accounted(usage, self.model, self._prices, again=again)
+
+    def plan(self, conn: Connection, tenant_id: str, held: str, tokens: int) -> None:
+        """Keep tokens of today for a question that will be asked later. Raises BudgetSpent."""
+        self._hold(conn, tenant_id, held, tokens, "")
+
+    @asynccontextmanager
+    async def question(self, tenant_id: str, held: str, turns: Sequence[Turn]) -> AsyncIterator[Hold]:
+        """Hold what a question about these turns may cost while it is asked; whoever asks settles it, in the transaction of the answer.
+
+        held: id of the hold, the same for the same question. A model that gave no answer costs nothing; one that was cut off by a time
+        limit counts as the estimate, since a provider bills what it began. Raises BudgetSpent.
+        """
+        tokens, asked_by = await asyncio.to_thread(estimate, turns), str(uuid4())
+        kept = await self._ledger.write(lambda conn: self._hold(conn, tenant_id, held, tokens, asked_by))
+        try:
+            yield kept
+        except (ModelUnavailable, ModelRefused) as error:
+            lost = isinstance(error, ModelTimeout)
+            with contextlib.suppress(LedgerUnavailable):  # then the hold stays, and counts as used
+                await self._ledger.write(lambda conn: spending.settle(conn, kept, Usage(), self.model, lost=lost))
+            raise
+
+    def settle(self, conn: Connection, kept: Hold, usage: Usage) -> None:
+        """Count what was answered, once."""
+        spending.settle(conn, kept, usage, self.model)
+
+    def _hold(self, conn: Connection, tenant_id: str, held: str, tokens: int, asked_by: str) -> Hold:
+        now = self._clock.now()
+        found = spending.hold(
+            conn, held, tenant_id, self.model, day_of(now), tokens=tokens, ceiling=self._ceiling, asked_by=asked_by, now=now
+        )
+        if isinstance(found, Hold):
+            return found
+        raise spent(self._ceiling, found.used, found.held, now)
