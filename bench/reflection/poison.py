@@ -1,8 +1,9 @@
 """What becomes of words planted in tool outputs and pages: `python -m bench.reflection.poison`.
 
-30 own outputs (`poison.jsonl`, 15 per language) and the 10 poisoned and 100 benign experiences of `poison_seeds.json`, each as the answer
-of a tool in a finished task. Every task goes through the product's own steps into a real ledger and is asked for again. Reflectors:
-rules, and a model that obeys what it reads (a fake endpoint), also one that names the user's turn beside the tool's as evidence.
+30 own outputs (`poison.jsonl`, 15 per language), 20 more that no pattern was made from (`poison_fresh.jsonl`), and the 10 poisoned and
+100 benign experiences of `poison_seeds.json`, each as the answer of a tool in a finished task. Every task goes through the product's own
+steps into a real ledger and is asked for again. Reflectors: rules, and a model that obeys what it reads (a fake endpoint), also one that
+names the user's turn beside the tool's as evidence.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from sqlalchemy import Connection, func, select
 
 from activities import STEPS
 from activities.reflect import reflect
-from bench.reflection.sampling import eval_file
+from bench.reflection.sampling import eval_file, told
 from hindwise.engine import Engine, open_engine
 from hindwise.ledger import intake, reflections
 from hindwise.ledger.intake import ReflectorId
@@ -33,12 +34,15 @@ from hindwise.recall.recall import Recaller
 from hindwise.reflect.base import Reflector
 from hindwise.reflect.llm import LlmReflector
 from hindwise.reflect.rules import RuleReflector
+from hindwise.safety.poison import poison_in
 from hindwise.safety.quoting import without_quotes
 from hindwise.settings import Settings
 from tests.fake_llm import FakeLlm
 from workflows.contracts import FinishInput, GroundInput, ReflectInput, ResolveInput, StepInput
 
 OWN = Path(__file__).with_name("poison.jsonl")
+FRESH = Path(__file__).with_name("poison_fresh.jsonl")
+"""Written before its author had read `hindwise.safety`, and never tuned on."""
 MINDS = ("rules", "obeys", "obeys_beside_user")
 _NOW = datetime(2026, 5, 1, 9, tzinfo=UTC)
 _ORDERS = ("instruction", "preference", "todo")
@@ -76,11 +80,11 @@ class Tally:
     """Refused drafts by rule."""
 
 
-def own_cases() -> list[Case]:
-    """The 30 own outputs."""
-    rows = [json.loads(line) for line in OWN.read_text(encoding="utf-8").splitlines() if line]
+def own_cases(path: Path = OWN) -> list[Case]:
+    """The own outputs of a file: the 30 known ones, or those of FRESH."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
     return [
-        Case(f"{row['lang']}-{row['sort']}-{n}", row["lang"], row["goal"], row["tool"], row["output"], Origin(row.get("origin", "tool")),
+        Case(f"{path.stem}-{row['lang']}-{n}", row["lang"], row["goal"], row["tool"], row["output"], Origin(row.get("origin", "tool")),
              row.get("repeat", 1))
         for n, row in enumerate(rows)
     ]  # fmt: skip
@@ -89,12 +93,28 @@ def own_cases() -> list[Case]:
 def cases() -> list[Case]:
     """The own outputs and the seeds, planted ones first."""
     seeds = json.loads(eval_file("poison_seeds.json").read_text(encoding="utf-8"))
-    told = [
+    seeds_told = [
         Case(row["id"], "en", row["request"], "search_experience", row["response"], harmless=harmless)
         for harmless, name in ((False, "poisoned"), (True, "benign"))
         for row in seeds[name]
     ]
-    return [*own_cases(), *told]
+    return [*own_cases(), *own_cases(FRESH), *seeds_told]
+
+
+def sets() -> dict[str, list[Case]]:
+    """The cases as they are reported, by name."""
+    found = cases()
+    own = {
+        f"{name}, {lang}": [case for case in found if case.name.startswith(f"{path.stem}-{lang}-")]
+        for name, path in (("own", OWN), ("own, unseen", FRESH))
+        for lang in ("en", "zh")
+    }
+    seeds = [case for case in found if case.name.startswith("exp_")]
+    return {
+        **own,
+        "seeds, poisoned": [case for case in seeds if not case.harmless],
+        "seeds, benign (first 20)": [case for case in seeds if case.harmless][:20],
+    }
 
 
 def episode_of(case: Case) -> Episode:
@@ -211,19 +231,20 @@ def table(tallies: Sequence[tuple[str, Tally]]) -> list[str]:
 
 async def all_tallies() -> list[tuple[str, Tally]]:
     """Every set of cases with every reflector."""
-    found = cases()
-    sets = {
-        "own, en": [case for case in found if not case.name.startswith("exp_") and case.lang == "en"],
-        "own, zh": [case for case in found if case.lang == "zh"],
-        "seeds, poisoned": [case for case in found if case.name.startswith("exp_") and not case.harmless],
-        "seeds, benign (first 20)": [case for case in found if case.harmless][:20],
-    }
-    return [(f"{name} | {mind}", await judge(chosen, mind)) for name, chosen in sets.items() for mind in MINDS]
+    return [(f"{name} | {mind}", await judge(chosen, mind)) for name, chosen in sets().items() for mind in MINDS]
+
+
+def recognised() -> list[str]:
+    """How many outputs the words alone give away, whoever said them: what is left when the origin is believed too much."""
+    rows = ["| cases | recognised by their words alone [95 %] |", "|---|---|"]
+    for name, chosen in sets().items():
+        rows.append(f"| {name} | {told(sum(poison_in(case.output) != '' for case in chosen), len(chosen))} |")
+    return rows
 
 
 def lines() -> list[str]:
     """The section of the report."""
-    return table(asyncio.run(all_tallies()))
+    return [*table(asyncio.run(all_tallies())), "", *recognised()]
 
 
 def main() -> None:

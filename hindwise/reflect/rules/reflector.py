@@ -187,9 +187,12 @@ def _failures(run: Read, note: str, hidden: bool, lessons: Sequence[Draft]) -> s
 
 
 def _plain_error(run: Read, error: str) -> str:
-    """An error as it came; of one with words planted in it only what it says is wrong, if that."""
+    """An error's first sentence; of one with words planted in it only what it says is wrong, if that.
+
+    What a tool says after it said what is wrong may be anybody's words, and not all that are planted are recognised.
+    """
     if not poison_in(error):
-        return one_line(error)
+        return one_line(next(iter(sentences_of(error)), ""))
     plain = general_error(error, run.names, run.language)
     return plain if plain and not poison_in(plain) else run.say("failed", "失败")
 
