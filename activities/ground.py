@@ -10,10 +10,12 @@ from hindwise.ledger import episodes, reflections
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
-from hindwise.model.memory import Draft
+from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft
 from hindwise.model.reflection import Answer, Complaint, Rejected
 from hindwise.reflect import validators
 from hindwise.reflect.gate import keep
+from hindwise.reflect.validators import GATE
+from hindwise.safety.masking import mask, mask_json
 from workflows.contracts import GroundInput, GroundResult
 
 
@@ -24,11 +26,18 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
         return GroundResult(**{name: len(judged[name]) for name in ("accepted", "rejected", "complaints")})
     attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
     accepted, rejected, complaints = await asyncio.to_thread(_judge, episode, attempt.answer)
+    clean = _without_secrets(attempt.answer) if any(item.rule == "secret" for item in complaints) else None
 
     def keep(conn: Connection) -> None:
         reflections.same(conn, message.reflection_id, created_at)
         reflections.store_grounded(
-            conn, message.reflection_id, message.attempt, accepted=accepted, rejected=rejected, complaints=complaints
+            conn,
+            message.reflection_id,
+            message.attempt,
+            accepted=accepted,
+            rejected=rejected if clean is None else [_masked(item) for item in rejected],
+            complaints=complaints,
+            without_secrets=clean,
         )
 
     await engine.ledger.write(keep)
@@ -48,7 +57,28 @@ def _judge(episode: Episode, answer: Answer) -> tuple[list[tuple[int, Draft]], l
     rejected = [item for _, item in grounded.rejected]
     for ordinal, draft in grounded.accepted:
         if reason := keep(episode, draft):
-            rejected.append(Rejected(draft=draft, rule="gate", reason=reason))
+            rejected.append(Rejected(draft=draft, rule=GATE, reason=reason))
         else:
             accepted.append((ordinal, draft))
     return accepted, rejected, list(grounded.complaints)
+
+
+def _masked(item: Rejected) -> Rejected:
+    return item.model_copy(update={"draft": _clean(item.draft)})
+
+
+def _without_secrets(answer: Answer) -> Answer:
+    """What is stored holds no secret, also where a model invented one or put it together."""
+    return answer.model_copy(update={"drafts": tuple(_clean(draft) for draft in answer.drafts), "raw": mask(answer.raw).text})
+
+
+def _clean(draft: Draft) -> Draft:
+    """Masked; a mark may be longer than what it stands for, and no field outgrows its bounds."""
+    masked = mask_json(draft.model_dump(mode="json"))
+    for name, field in Draft.model_fields.items():
+        limit = next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None)
+        if isinstance(masked[name], str) and limit:
+            masked[name] = masked[name][:limit]
+    for place in masked["evidence"]:
+        place["quote"] = place["quote"][:MAX_SNIPPET_CHARS]
+    return Draft(**masked)

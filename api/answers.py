@@ -7,7 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
 from hindwise.model.episode import Outcome
 from hindwise.model.memory import Evidence, Kind, LessonType, Retrospective, Status
-from hindwise.model.reflection import Decision, ReflectionStatus, Rejected, Usage
+from hindwise.model.reflection import Decision, ReflectionStatus, Usage
+from hindwise.model.refusal import Refused
 from hindwise.model.turn import Turn
 
 Time = Annotated[
@@ -205,7 +206,7 @@ class ReflectionDetail(ReflectionAnswer):
     episodes: list[str]
     memories: list[str]
     decisions: list[Decision]
-    rejected: list[Rejected]
+    rejected: list[Refused]
     usage: Usage
     due: dict[str, Any]
 

@@ -15,8 +15,8 @@ from api.paging import decode, page
 from api.rerunning import rerun
 from api.services import Caller, Services, Use
 from hindwise.errors import InvalidInput, NotAllowed, NotFound
-from hindwise.ledger import reflections
-from hindwise.model.reflection import Decision, ReflectionStatus, Rejected
+from hindwise.ledger import reflections, refusals
+from hindwise.model.reflection import Decision, ReflectionStatus
 
 router = APIRouter(prefix="/v1/reflections", tags=["reflections"], route_class=Door)
 
@@ -96,7 +96,7 @@ def _detail(conn: Connection, tenant_id: str, reflection_id: str, services: Serv
         episodes=[row.episode_id],
         memories=reflections.memory_ids(conn, reflection_id),
         decisions=[Decision(**item) for item in row.decisions],
-        rejected=[Rejected(**item) for item in row.rejected],
+        rejected=refusals.of_reflection(conn, row),
         usage=reflections.from_row(row).usage,
         due=row.due,
     )

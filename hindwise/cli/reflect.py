@@ -174,7 +174,10 @@ def show_result(result: dict[str, Any]) -> None:
     if not result.get("memories"):
         console.line(f"  nothing kept: {result.get('skip_reason') or result.get('error') or 'no reason given'}", "dim")
     if result.get("rejected"):
-        console.line(f"  {len(result['rejected'])} draft(s) refused by the validators", "dim")
+        rules = ", ".join(sorted({str(item.get("rule", "")) for item in result["rejected"]}))
+        console.line(
+            f"  {len(result['rejected'])} refused ({rules}); see: hindwise reflections show {result.get('reflection_id', 'ID')}", "dim"
+        )
 
 
 def _unfinished(states: list[dict[str, Any]]) -> Ended:

@@ -94,9 +94,19 @@ def show_reflection(
     for item in found.get("decisions") or []:
         console.line(f"  {item.get('action', '')}: {item.get('reason', '')}", "dim")
     for item in found.get("rejected") or []:
-        console.line(f"  refused ({item.get('rule', '')}): {item.get('reason', '')}", "dim")
+        for line in _refusal(item):
+            console.line(line, "dim")
     if found.get("error"):
         console.line(f"  {found['error']}", "yellow")
+
+
+def _refusal(item: dict[str, Any]) -> list[str]:
+    """One refused draft, or a whole answer, with its reason, its attempt and what it would have said."""
+    attempt = f", attempt {item['attempt']}" if item.get("attempt") else ""
+    told = [f"  refused ({item.get('rule', '')}{attempt}): {item.get('reason', '')}"]
+    if item.get("conclusion"):
+        told.append(f"    [{item.get('kind', '?')}] {item['conclusion']}")
+    return told
 
 
 @_group.command(

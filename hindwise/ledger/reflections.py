@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, func, or_, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, func, null, or_, select, update
 
 from hindwise.errors import NotFound, SpaceErased
+from hindwise.ledger import refusals
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import drafts, memories, reflections
 from hindwise.model.memory import Draft
@@ -215,6 +216,8 @@ def set_result(
         "due": dict(due),
     }
     conn.execute(_RESULT, {"reflection": reflection_id, **{f"to_{name}": value for name, value in told.items()}})
+    # What had no owner is refused here and not before; all else was counted when it was judged.
+    refusals.count(conn, [item.rule for item in rejected if item.rule == refusals.OWNER])
 
 
 _RESULT = (
@@ -233,8 +236,13 @@ _ATTEMPT = _ATTEMPTS.where(drafts.c.attempt == bindparam("number"))
 _NOTHING_ELSE: Mapping[str, list[Any]] = {"rejected": [], "complaints": []}
 _GROUNDED = (
     update(drafts)
-    .where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"))
+    .where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"), drafts.c.grounded.is_(null()))
     .values(grounded=bindparam("told", type_=drafts.c.grounded.type))
+)
+_WITHOUT_SECRETS = (
+    update(drafts)
+    .where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"))
+    .values(answer=bindparam("told", type_=drafts.c.answer.type))
 )
 
 
@@ -250,7 +258,10 @@ def store_attempt(conn: Connection, reflection_id: str, attempt: Attempt, now: d
         **({} if attempt.grounded is None else {"grounded": attempt.grounded}),
         "recorded_at": now,
     }
-    return bool(insert_new(conn, drafts, [row]).rowcount)
+    is_new = bool(insert_new(conn, drafts, [row]).rowcount)
+    if is_new and attempt.unusable:
+        refusals.count(conn, [refusals.FORM])
+    return is_new
 
 
 def attempts(conn: Connection, reflection_id: str) -> list[Attempt]:
@@ -289,14 +300,23 @@ def store_grounded(
     accepted: Sequence[tuple[int, Draft]],
     rejected: Sequence[Rejected],
     complaints: Sequence[Complaint],
+    without_secrets: Answer | None = None,
 ) -> None:
-    """Keep what the validators said of an answer."""
+    """Keep what the validators said of an answer, once, and count it by rule; what was kept before stays.
+
+    without_secrets: the answer as it is to be kept from now on, where a draft of it held a secret.
+    """
     grounded = {
         "accepted": [[ordinal, draft.model_dump(mode="json")] for ordinal, draft in accepted],
         "rejected": [item.model_dump(mode="json") for item in rejected],
         "complaints": [item.model_dump(mode="json") for item in complaints],
     }
-    conn.execute(_GROUNDED, {"reflection": reflection_id, "number": attempt, "told": grounded})
+    if not conn.execute(_GROUNDED, {"reflection": reflection_id, "number": attempt, "told": grounded}).rowcount:
+        return
+    if without_secrets is not None:
+        told = without_secrets.model_dump(mode="json")
+        conn.execute(_WITHOUT_SECRETS, {"reflection": reflection_id, "number": attempt, "told": told})
+    refusals.count(conn, [*(item.rule for item in rejected), *(item.rule for item in complaints if item.ordinal is None)])
 
 
 def waiting(conn: Connection, now: datetime, queued_before: datetime, dispatched_before: datetime, limit: int) -> list[Row[Any]]:

@@ -1,0 +1,64 @@
+"""What was refused: told for one reflection, with every attempt, and counted by rule over all of them.
+
+The counts are written in the transaction that keeps the refusal, once, so a step that is repeated counts nothing twice. An erasure takes
+drafts away and leaves the counts: they say which rule, and nothing of whom.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, select, update
+
+from hindwise.ledger.engine import insert_new
+from hindwise.ledger.schema import drafts, refusals
+from hindwise.model.refusal import Refused
+from hindwise.safety.masking import mask
+
+FORM = "form"
+"""Rule of an answer that has not the agreed form, and is refused as a whole."""
+OWNER = "owner"
+"""Rule of a draft that nobody would own; found where drafts are settled, not where they are judged."""
+
+_ADD = (
+    update(refusals)
+    .where(refusals.c.rule == bindparam("of_rule"))
+    .values(number=refusals.c.number + bindparam("more", type_=refusals.c.number.type))
+)
+_ATTEMPTS = (
+    select(drafts.c.attempt, drafts.c.written_by, drafts.c.unusable, drafts.c.grounded)
+    .where(drafts.c.reflection_id == bindparam("reflection"))
+    .order_by(drafts.c.attempt)
+)
+
+
+def count(conn: Connection, rules: Iterable[str]) -> None:
+    """Add one for each name, in order of names, so that two of these never wait for each other in a ring."""
+    for rule, number in sorted(Counter(rules).items()):
+        if not conn.execute(_ADD, {"of_rule": rule, "more": number}).rowcount:
+            insert_new(conn, refusals, [{"rule": rule, "number": 0}])
+            conn.execute(_ADD, {"of_rule": rule, "more": number})
+
+
+def counted(conn: Connection) -> dict[str, int]:
+    """How often each rule refused, since the ledger began."""
+    return {rule: int(number) for rule, number in conn.execute(select(refusals.c.rule, refusals.c.number))}
+
+
+def of_reflection(conn: Connection, row: Row[Any]) -> list[Refused]:
+    """Return all that was refused in one reflection, in order: answers before a re-ask too, then what had no owner.
+
+    row: the bare row of the reflection.
+    """
+    told: list[Refused] = []
+    for attempt in conn.execute(_ATTEMPTS, {"reflection": row.id}):
+        by = {"attempt": attempt.attempt, "written_by": attempt.written_by}
+        if attempt.unusable:
+            told.append(Refused(**by, rule=FORM, reason=attempt.unusable))
+        told += [_refused(item, **by) for item in (attempt.grounded or {}).get("rejected", [])]
+    return told + [_refused(item, attempt=0, written_by=row.written_by) for item in row.rejected if item["rule"] == OWNER]
+
+
+def _refused(item: Mapping[str, Any], **by: Any) -> Refused:
+    draft = item["draft"]
+    return Refused(**by, rule=item["rule"], reason=mask(item["reason"]).text, kind=draft["kind"], conclusion=mask(draft["conclusion"]).text)
