@@ -96,12 +96,14 @@ class Projection:
             for number in sorted({number for number in wanted if number is not None}):
                 await stack.enter_async_context(self._busy.setdefault(number, asyncio.Lock()))
             now = self._clock.now()
+            # Counted from before the lease was taken: its holder must not believe in it for longer than everybody else.
+            end = asyncio.get_running_loop().time() + LEASE_S - 5
             rows, taken = await self._ledger.write(lambda conn: self._take_all(conn, wanted, now, also))
             applied: Counter[int] = Counter()
             stuck = 0
             held = [one for one in taken if one]
             try:
-                async with asyncio.timeout(LEASE_S - 5):
+                async with asyncio.timeout_at(end):
                     while held:
                         tried = await self._apply(held, rows)
                         stuck = max(stuck, *(len(one.stuck) for one in tried))

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from hindwise.clock import Clock
 from hindwise.embed.base import Embedder
-from hindwise.errors import IndexUnavailable, ModelUnavailable
+from hindwise.errors import IndexUnavailable, ModelUnavailable, SpaceErased
 from hindwise.index.base import Index
 from hindwise.index.document import Document, document_of
 from hindwise.index.live import LiveIndex
@@ -97,12 +97,12 @@ class Rebuild:
             return Filled(0, gone=True)
         self._must_fit(generation)
         index = await self._index.opened(generation)
-        page = await self._next(number)
+        page, end = await self._next(number)
         if page is None:
             return Filled(0, gone=True)
         held = list(page.portions)
         try:
-            async with asyncio.timeout(LEASE_S - 5):
+            async with asyncio.timeout_at(end):
                 documents = {memory.id: document_of(memory) for one in held for memory in one.memories}
                 await self._write(index, held, documents)
                 erased = await self._ledger.write(lambda conn: self._done(conn, number, page, documents))
@@ -117,15 +117,19 @@ class Rebuild:
                 await self._ledger.write(lambda conn: self._release(conn, [one.lease for one in held]))
         return Filled(sum(len(one.memories) for one in held), end=page.end)
 
-    async def _next(self, number: int) -> Page | None:
-        """The next page, waiting for a space that somebody else holds. Raises IndexUnavailable where that takes too long."""
-        end = perf_counter() + _WAIT_S
+    async def _next(self, number: int) -> tuple[Page | None, float]:
+        """The next page, waiting for a space that somebody else holds, and until when it is ours (loop time).
+
+        Raises IndexUnavailable where that takes too long.
+        """
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + _WAIT_S
         while True:
-            now = self._clock.now()
+            now, end = self._clock.now(), loop.time() + LEASE_S - 5
             page = await self._ledger.write(partial(self._take, number=number, now=now))
             if page is None or page.portions or not page.busy:
-                return page
-            if perf_counter() > end:
+                return page, end
+            if loop.time() > give_up:
                 raise IndexUnavailable("a space was held by another process all the time; it is tried again")
             await asyncio.sleep(_AGAIN_S)
 
@@ -133,7 +137,10 @@ class Rebuild:
         return rebuild.take_page(conn, number, self._holder, now, LEASE_S, PAGE)
 
     def _lease(self, conn: Connection, space_no: int, now: datetime) -> Lease | None:
-        return outbox.lease_named(conn, self._holder, now, LEASE_S, space_no)
+        lease = outbox.lease_named(conn, self._holder, now, LEASE_S, space_no)
+        if lease is None and not outbox.is_known(conn, space_no):
+            raise SpaceErased("the space was erased while it was waited for")
+        return lease
 
     async def _write(self, index: Index, held: Sequence[Portion], documents: dict[str, Document]) -> None:
         vectors = await self._vectors(held, documents)
@@ -195,10 +202,13 @@ class Rebuild:
             live, lacks, extra = await self._differs(index, space_no, index_space(tenant_id, name))
             if lacks or extra:
                 # What was written between the two looks is no difference: under the lease nothing is.
-                async with self._leased(space_no):
-                    live, lacks, extra = await self._differs(index, space_no, index_space(tenant_id, name))
-                    if extra:
-                        await index.delete(index_space(tenant_id, name), sorted(extra))
+                try:
+                    async with self._leased(space_no):
+                        live, lacks, extra = await self._differs(index, space_no, index_space(tenant_id, name))
+                        if extra:
+                            await index.delete(index_space(tenant_id, name), sorted(extra))
+                except SpaceErased:
+                    continue  # and taken out here by whoever erased it
             memories, missing, removed = memories + live, missing + len(lacks), removed + len(extra)
         return Checked(len(found), memories, missing, removed, found[-1][0] if found else cursor, end=len(found) < spaces)
 
@@ -211,20 +221,16 @@ class Rebuild:
 
     @asynccontextmanager
     async def _leased(self, space_no: int) -> AsyncIterator[None]:
+        """Hold a space. Raises SpaceErased where there is none any more, IndexUnavailable where somebody else never ends with it."""
         end = perf_counter() + _WAIT_S
-        lease: Lease | None = None
-        while lease is None:
-            now = self._clock.now()
-            lease = await self._ledger.write(partial(self._lease, space_no=space_no, now=now))
-            if lease is None:
-                if perf_counter() > end:
-                    raise IndexUnavailable("a space was held by another process all the time; it is tried again")
-                await asyncio.sleep(_AGAIN_S)
-        held = lease
+        while (lease := await self._ledger.write(partial(self._lease, space_no=space_no, now=self._clock.now()))) is None:
+            if perf_counter() > end:
+                raise IndexUnavailable("a space was held by another process all the time; it is tried again")
+            await asyncio.sleep(_AGAIN_S)
         try:
             yield
         finally:
-            await self._ledger.write(lambda conn: self._release(conn, [held]))
+            await self._ledger.write(lambda conn: self._release(conn, [lease]))
 
 
 def _space(lease: Lease) -> str:

@@ -6,21 +6,24 @@ All that differs between SQLite and Postgres stands in this file; queries elsewh
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, create_engine, event, text
+from sqlalchemy import Connection, Engine, Float, Table, bindparam, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from hindwise.errors import InvalidInput, LedgerUnavailable
+from hindwise.ledger.threads import Threads
+from hindwise.ledger.times import Utc
 
 if TYPE_CHECKING:
     from hindwise.settings import Settings
@@ -229,6 +232,35 @@ def _maker(dialect: str) -> Callable[[Table], Any]:
     return sqlite.insert if dialect == "sqlite" else postgresql.insert
 
 
+class _SharedClock(FunctionElement[Any]):
+    """An instant by the clock that all processes of a ledger share: its server's; on SQLite, where all are on one machine, that one's."""
+
+    type = Utc()
+    inherit_cache = True
+
+
+def shared_now() -> Any:
+    """The present instant in a statement that is given `now` by this process's clock. Leases go by it: two clocks would give one twice."""
+    return _SharedClock(bindparam("now", type_=Utc()))
+
+
+def shared_until() -> Any:
+    """`seconds` (float) after the present, in a statement that is given `until` too, which is the same by this process's clock."""
+    return _SharedClock(bindparam("until", type_=Utc()), bindparam("seconds", type_=Float()))
+
+
+@compiles(_SharedClock)
+def _clock_of_this_machine(element: _SharedClock, compiler: Any, **how: Any) -> str:
+    told: str = compiler.process(next(iter(element.clauses)), **how)
+    return told
+
+
+@compiles(_SharedClock, "postgresql")
+def _clock_of_the_server(element: _SharedClock, compiler: Any, **how: Any) -> str:
+    later = "".join(f" + {compiler.process(seconds, **how)}" for seconds in list(element.clauses)[1:])
+    return f"CAST((EXTRACT(EPOCH FROM clock_timestamp()){later}) * 1000000 AS BIGINT)"
+
+
 def sqlite_driver(conn: Connection) -> Any:
     """The sqlite3 connection behind `conn`, for statements that pass SQLAlchemy by; None on another database."""
     return conn.connection.driver_connection if conn.dialect.name == "sqlite" else None
@@ -241,13 +273,15 @@ class Ledger:
         self.engine = make_engine(url, limits)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         self._writers = self.engine.execution_options(write=True)
+        # On Postgres each statement sees what is committed when it begins, in a transaction or not: two more round trips change nothing.
+        self._readers = self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")
         # One writing thread on SQLite: its own queue is unfair, ours is first come, first served.
         writers = 1 if self.is_sqlite else limits.pool_size // 2
         readers = 6 if self.is_sqlite else limits.pool_size - writers
-        self._read_pool = ThreadPoolExecutor(max_workers=readers, thread_name_prefix="ledger-read")
-        self._write_pool = ThreadPoolExecutor(max_workers=writers, thread_name_prefix="ledger-write")
+        self._read_pool = Threads(readers, "ledger-read")
+        self._write_pool = Threads(writers, "ledger-write")
         self._kept: dict[int, Connection] = {}
-        """By thread. Taking one out of the pool and giving it back takes longer than most questions to a file."""
+        """By thread. Taking one out of the pool and giving it back takes longer than most questions."""
 
     @classmethod
     def of(cls, settings: "Settings") -> "Ledger":
@@ -261,8 +295,8 @@ class Ledger:
         return cls(settings.ledger_url(), limits)
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work(conn)` in one read transaction. Raises LedgerUnavailable, and whatever `work` raises."""
-        return await self._hop(self._read_pool, self.engine, work)
+        """Run `work(conn)`, which only reads; it may run again after a blip. Raises LedgerUnavailable, and whatever `work` raises."""
+        return await self._hop(self._read_pool, self._readers, work)
 
     async def write(self, work: Callable[[Connection], T], *, within_s: float = _WAIT_LIMIT_S) -> T:
         """Run `work(conn)` in one write transaction: all of it or nothing. `work` may run again after a blip.
@@ -272,24 +306,25 @@ class Ledger:
         """
         return await self._hop(self._write_pool, self._writers, work, within_s)
 
-    async def _hop(self, pool: ThreadPoolExecutor, engine: Engine, work: Callable[[Connection], T], within_s: float = _WAIT_LIMIT_S) -> T:
+    async def _hop(self, pool: Threads, engine: Engine, work: Callable[[Connection], T], within_s: float = _WAIT_LIMIT_S) -> T:
         return await self._run(pool, within_s, self._transact, engine, work)
 
     @staticmethod
-    async def _run(pool: ThreadPoolExecutor, within_s: float, call: Callable[..., T], *given: Any) -> T:
-        future = asyncio.get_running_loop().run_in_executor(pool, call, *given)
+    async def _run(pool: Threads, within_s: float, call: Callable[..., T], *given: Any) -> T:
         try:
             async with asyncio.timeout(within_s):
-                return await asyncio.shield(future)
+                return await pool.run(call, *given)
         except TimeoutError as error:
             # The thread cannot be stopped: what it wrote stays consistent, and ids make a repeated call harmless.
-            future.add_done_callback(lambda done: done.cancelled() or done.exception())
             raise LedgerUnavailable(f"the ledger did not answer within {within_s:.0f} s", retry_after_s=5) from error
 
     @contextmanager
     def _begin(self, engine: Engine) -> Iterator[Connection]:
-        """One transaction. On Postgres each asks for a connection, so that one that was lost is noticed."""
-        if not self.is_sqlite:
+        """One transaction, or some reads.
+
+        A writer to Postgres asks for a connection each time, so that one that was lost is noticed before; a reader simply reads again.
+        """
+        if engine is self._writers and not self.is_sqlite:
             with engine.begin() as conn:
                 yield conn
             return
@@ -352,8 +387,8 @@ class Ledger:
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
-        self._read_pool.shutdown(wait=True)
-        self._write_pool.shutdown(wait=True)
+        self._read_pool.close()
+        self._write_pool.close()
         for conn in self._kept.values():
             conn.close()
         self._kept.clear()

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists,
 
 from hindwise.errors import LedgerUnavailable
 from hindwise.ledger import erasures, spaces
+from hindwise.ledger.engine import shared_now
 from hindwise.ledger.erasures import Erasure
 from hindwise.ledger.schema import credits as credit_rows
 from hindwise.ledger.schema import (
@@ -205,10 +206,8 @@ def _lock(conn: Connection, erasure: Erasure, holder: str, now: datetime) -> _He
     conn.execute(mine).all()
     their = reflections.c.episode_id.in_(_episodes(erasure))
     conn.execute(select(reflections.c.id).where(their).order_by(reflections.c.id).with_for_update()).all()
-    space = conn.execute(
-        select(space_rows.c.leased_by, space_rows.c.leased_until).where(space_rows.c.no == erasure.space_no).with_for_update()
-    ).first()
-    if space is None or space.leased_by != holder or space.leased_until is None or space.leased_until < now:
+    held = (space_rows.c.no == erasure.space_no) & (space_rows.c.leased_by == holder) & (space_rows.c.leased_until >= shared_now())
+    if conn.execute(select(space_rows.c.no).where(held).with_for_update(), {"now": now}).first() is None:
         raise LedgerUnavailable("the lease of the erased space was lost: erased again", retry_after_s=1)
     # A run that came between the first look and the lock of the space: nothing more of it can be settled there.
     found = list(conn.execute(mine).scalars())

@@ -1,17 +1,22 @@
-"""Named leases: who does a job that only one process at a time should do. They end by themselves."""
+"""Named leases: who does a job that only one process at a time should do. They end by themselves, by the ledger's shared clock."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, or_, update
+from sqlalchemy import Connection, bindparam, or_, update
 
-from hindwise.ledger.engine import insert_new
+from hindwise.ledger.engine import insert_new, shared_now, shared_until
 from hindwise.ledger.schema import leases
+
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+_TAKE = (
+    update(leases)
+    .where(leases.c.name == bindparam("lease"), or_(leases.c.until < shared_now(), leases.c.held_by == bindparam("holder")))
+    .values(held_by=bindparam("holder"), until=shared_until())
+)
 
 
 def take(conn: Connection, name: str, holder: str, now: datetime, seconds: float) -> bool:
     """Take or renew a lease for `seconds`; False while another holder has it."""
-    until = now + timedelta(seconds=seconds)
-    insert_new(conn, leases, [{"name": name, "held_by": "", "until": now - timedelta(seconds=1)}])
-    free = or_(leases.c.until < now, leases.c.held_by == holder)
-    done = conn.execute(update(leases).where(leases.c.name == name, free).values(held_by=holder, until=until))
-    return bool(done.rowcount)
+    insert_new(conn, leases, [{"name": name, "held_by": "", "until": _LONG_AGO}])
+    asked = {"lease": name, "holder": holder, "now": now, "until": now + timedelta(seconds=seconds), "seconds": seconds}
+    return bool(conn.execute(_TAKE, asked).rowcount)

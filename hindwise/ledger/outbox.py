@@ -1,4 +1,7 @@
-"""The outbox says "memory X of space S is dirty", not what to write: whoever leases a space re-reads the ledger."""
+"""The outbox says "memory X of space S is dirty", not what to write: whoever leases a space re-reads the ledger.
+
+Leases go by the clock that all processes of the ledger share (`engine.shared_now`), however wrong the `now` of one of them is.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, Update, and_, bindparam, case, delete, exists, func, or_, select, update
 
-from hindwise.ledger.engine import upsert
+from hindwise.ledger.engine import shared_now, shared_until, upsert
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import outbox, spaces
 
@@ -30,7 +33,7 @@ def mark_dirty(conn: Connection, space_no: int, memory_ids: Sequence[str], mark:
     upsert(conn, outbox, rows, keys=("space_no", "memory_id"))
 
 
-_LEASE = update(spaces).where(spaces.c.no == bindparam("space")).values(leased_by=bindparam("holder"), leased_until=bindparam("until"))
+_LEASE = update(spaces).where(spaces.c.no == bindparam("space")).values(leased_by=bindparam("holder"), leased_until=shared_until())
 _RELEASE = (
     update(spaces)
     .where(spaces.c.no == bindparam("space"), spaces.c.leased_by == bindparam("holder"))
@@ -52,7 +55,7 @@ _DONE = delete(outbox).where(
 @cache
 def _free_space(*, named: bool) -> Select[Any]:
     """The space with the oldest dirty row that nobody else leases. Built once: it is asked many times a second."""
-    free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < bindparam("now"), spaces.c.leased_by == bindparam("holder"))
+    free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < shared_now(), spaces.c.leased_by == bindparam("holder"))
     query = select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
     if named:
         query = query.where(and_(free, spaces.c.no == bindparam("space"), exists().where(outbox.c.space_no == spaces.c.no)))
@@ -65,13 +68,17 @@ def _free_space(*, named: bool) -> Select[Any]:
 @cache
 def _lease_free(*, named: bool) -> Update:
     free = _free_space(named=named).with_only_columns(spaces.c.no).correlate(None).scalar_subquery()
-    held = update(spaces).where(spaces.c.no == free).values(leased_by=bindparam("holder"), leased_until=bindparam("until"))
+    held = update(spaces).where(spaces.c.no == free).values(leased_by=bindparam("holder"), leased_until=shared_until())
     return held.returning(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
+
+
+def _times(now: datetime, seconds: float) -> dict[str, Any]:
+    return {"now": now, "until": now + timedelta(seconds=seconds), "seconds": seconds}
 
 
 def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *, space_no: int | None = None) -> Lease | None:
     """Lease the space with the oldest dirty row (or the named one); None when there is none, or others hold it."""
-    asked = {"now": now, "holder": holder, "until": now + timedelta(seconds=seconds), **({} if space_no is None else {"space": space_no})}
+    asked = _times(now, seconds) | {"holder": holder} | ({} if space_no is None else {"space": space_no})
     row = conn.execute(_lease_free(named=space_no is not None), asked).first()
     return Lease(*row) if row else None
 
@@ -80,7 +87,7 @@ _ANY_NAMED = (
     select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
     .where(
         spaces.c.no == bindparam("space"),
-        or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < bindparam("now"), spaces.c.leased_by == bindparam("holder")),
+        or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < shared_now(), spaces.c.leased_by == bindparam("holder")),
     )
     .with_for_update(skip_locked=True)
 )
@@ -88,11 +95,17 @@ _ANY_NAMED = (
 
 def lease_named(conn: Connection, holder: str, now: datetime, seconds: float, space_no: int) -> Lease | None:
     """Lease a space, dirty or not; None while somebody else has it. Renews an own lease."""
-    row = conn.execute(_ANY_NAMED, {"space": space_no, "now": now, "holder": holder}).first()
+    asked = _times(now, seconds) | {"space": space_no, "holder": holder}
+    row = conn.execute(_ANY_NAMED, asked).first()
     if row is None:
         return None
-    conn.execute(_LEASE, {"space": row.no, "holder": holder, "until": now + timedelta(seconds=seconds)})
+    conn.execute(_LEASE, asked)
     return Lease(row.no, row.name, row.tenant_id, row.epoch, row.ledger_no)
+
+
+def is_known(conn: Connection, space_no: int) -> bool:
+    """Whether there is such a space: where a lease cannot be had, it may be erased instead of held."""
+    return conn.execute(select(spaces.c.no).where(spaces.c.no == space_no)).first() is not None
 
 
 _RELEASE_AT = _RELEASE.values(

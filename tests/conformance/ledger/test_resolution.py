@@ -185,13 +185,6 @@ async def test_each_change_marks_the_memory_dirty_and_a_later_change_is_not_lost
     assert decision.memory_id in left
 
 
-async def test_a_leased_space_is_not_leased_to_another_until_the_lease_ends(ledger):
-    await ledger.write(resolve("r1", make_draft("window")))
-    assert await ledger.write(lambda conn: outbox.lease_space(conn, "me", NOON, 30)) is not None
-    assert await ledger.write(lambda conn: outbox.lease_space(conn, "you", NOON, 30)) is None
-    assert await ledger.write(lambda conn: outbox.lease_space(conn, "you", NOON + DAY, 30)) is not None
-
-
 async def test_an_erased_memory_leaves_no_word_in_the_ledger(ledger, tmp_path):
     (decision,) = await ledger.write(resolve("r1", make_draft("canary-7391", evidence=(make_evidence("e1", "canary-7391 said"),))))
     await ledger.write(lambda conn: memory_erasure.erase(conn, TENANT, decision.memory_id, NOON))

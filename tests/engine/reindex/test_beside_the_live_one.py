@@ -235,6 +235,24 @@ async def test_what_the_new_one_lacks_or_holds_too_much_is_found_before_it_serve
         assert (checked.missing, checked.removed) == (0, 0)
 
 
+async def test_a_space_erased_while_it_is_held_by_another_is_not_waited_for(tmp_path: Path) -> None:
+    """Where it differs it is looked at under its lease; of a space that is gone nobody ever gives one."""
+    async with house(tmp_path) as engine:
+        await furnish(engine, ["user:ann", "user:bo"], 10)
+        new = await wanted(engine)
+        await fill(engine, new.no)
+        index = await live(engine).opened(new)
+        await index.drop(index_space(TENANT, "user:ann"))
+        assert await engine.ledger.write(lambda conn: outbox.lease_named(conn, "another", engine.clock.now(), 60, 1))
+        checking = asyncio.create_task(rebuild_of(engine).check(new.no, 0, 50))
+        await asyncio.sleep(0.5)
+        assert not checking.done()
+        await engine.ledger.write(lambda conn: [_erase(conn), conn.execute(spaces.delete().where(spaces.c.no == 1))])
+        async with asyncio.timeout(10):
+            checked = await checking
+        assert (checked.memories, checked.missing, checked.removed, checked.end) == (10, 0, 0, True)
+
+
 async def _any(engine):
     return await engine.ledger.read(lambda conn: from_row(conn.execute(select(memories).limit(1)).one()))
 
