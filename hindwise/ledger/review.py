@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, exists, select
+from sqlalchemy import Connection, Row, and_, bindparam, exists, or_, select
 
 from hindwise.errors import NotAllowed
 from hindwise.ledger import memories as rows
@@ -15,7 +15,8 @@ from hindwise.ledger import memory_changes as changes
 from hindwise.ledger import outbox, spaces
 from hindwise.ledger.schema import memories, memory_events
 from hindwise.model.ids import derive, digest
-from hindwise.model.memory import SLOTTED, Memory, Status, Words
+from hindwise.model.memory import SLOTTED, Kind, Memory, Status, Words
+from hindwise.model.space import agent_space
 from hindwise.resolve.decide import brief_words
 from hindwise.resolve.slots import same_value, slot_key
 
@@ -165,14 +166,17 @@ def waiting(
     return list(conn.execute(query.order_by(memories.c.recorded_at.desc(), memories.c.id).limit(limit)))
 
 
-def confirmed_examples(conn: Connection, tenant_id: str, lang: str, limit: int) -> list[Memory]:
+def confirmed_examples(conn: Connection, tenant_id: str, lang: str, limit: int, *, own: str) -> list[Memory]:
     """Return what people of this tenant confirmed, in one language, the newest first, with evidence: examples of what is worth keeping.
 
-    Of every space: the caller takes out what of another user's must not be seen.
+    own: a user's space, empty for nobody's. Of no other user's space is anything read; of agents' spaces lessons, whose quotes the caller
+    takes out.
     """
+    shared = and_(memories.c.space.startswith(agent_space("")), memories.c.kind == str(Kind.LESSON))
     query = (
         select(memories)
         .where(memories.c.tenant_id == tenant_id, memories.c.confirmed_by != "", memories.c.status == str(Status.ACTIVE))
+        .where(or_(memories.c.space == own, shared))
         .order_by(memories.c.recorded_at.desc(), memories.c.id)
         .limit(_EXAMPLES_READ)
     )

@@ -16,9 +16,10 @@ from hindwise.ledger import episodes, memories, review, spaces
 from hindwise.ledger.engine import Ledger
 from hindwise.model.episode import Episode
 from hindwise.model.memory import LIVE, Draft, Kind, Memory, Words
-from hindwise.model.space import spaces_of
+from hindwise.model.space import ANONYMOUS_PREFIX, spaces_of, user_space
 from hindwise.reflect.base import Known
 from hindwise.reflect.transcript import language_of_episode
+from hindwise.safety.introductions import introduced
 from hindwise.safety.personal import find_personal
 from hindwise.safety.sharing import shared_form
 from hindwise.safety.sketch import for_reader
@@ -40,11 +41,14 @@ def earlier_of(conn: Connection, episode: Episode, task_key: str) -> tuple[Episo
 def examples_of(conn: Connection, episode: Episode) -> tuple[Memory, ...]:
     """Return up to 3 memories that people of the tenant confirmed, in the episode's language, as its user may see them.
 
-    Of another user's only lessons, in the form in which others may read them, without quotes.
+    The user's own as they are, quotes included. Of everybody else only lessons that are shared already (an agent's space), in the form in
+    which others may read them and without quotes: what stands in another user's space is seen by nobody else, scrubbed or not.
     """
-    found = review.confirmed_examples(conn, episode.tenant_id, language_of_episode(episode), _READ_EXAMPLES)
-    own = set(spaces_of(episode.user_id, episode.agent_id))
-    seen = (memory if memory.space in own else _shared(memory, episode) for memory in found)
+    # Who sends no user is nobody in particular: of two such tasks each may be another person's.
+    named = episode.user_id and not episode.user_id.startswith(ANONYMOUS_PREFIX)
+    own = user_space(episode.user_id) if named and episode.user_id else ""
+    found = review.confirmed_examples(conn, episode.tenant_id, language_of_episode(episode), _READ_EXAMPLES, own=own)
+    seen = (memory if memory.space == own else _shared(memory, episode) for memory in found)
     return tuple(memory for memory in seen if memory is not None)[:MAX_EXAMPLES]
 
 
@@ -54,7 +58,8 @@ def _shared(memory: Memory, episode: Episode) -> Memory | None:
     words = Draft(**memory.model_dump(include=set(Words.model_fields) - {"evidence"}))
     told = shared_form(words, episode)
     texts = (told.conclusion, told.applies_when, told.not_when)
-    if any(find_personal(text) for text in texts):
+    # A lesson written by hand passed no validator: whoever it introduces makes it no example.
+    if any(find_personal(text) or any(introduced(text)) for text in texts):
         return None
     return memory.model_copy(update={**{name: getattr(told, name) for name in ("conclusion", "applies_when", "not_when")}, "evidence": ()})
 
