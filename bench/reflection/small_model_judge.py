@@ -1,0 +1,215 @@
+"""What became of one run that a real model reflected over: lost, refused, or kept, and does what is kept stand in the transcript?
+
+The checks are the bench's own and simpler than the validators', so that both cannot be wrong in the same way.
+"""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hindwise.ledger.reflections import Attempt
+from hindwise.model.base import Model
+from hindwise.model.episode import Episode
+from hindwise.model.memory import Kind, Memory
+from hindwise.reflect.rules import reflect_by_rules
+
+GROUPS = ("airline, English", "own, English", "own, Chinese")
+_OF_PERSONS = re.compile(r"[\w.+-]+@[\w-]+\.\w+|\d{5,}|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6}\b|\b[a-z]+_[a-z]+_\d{4}\b")
+"""E-mail addresses, long numbers, reservation codes, customer ids."""
+_SLOTTED = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.TODO})
+_OUTSIDE = frozenset({"tool", "web"})
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the sample. `body`: what is posted."""
+
+    id: str
+    group: str
+    lang: str
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """All that is left of a run. `shown`: the reflection as the API tells it; the rest as the ledger holds it."""
+
+    shown: dict[str, Any]
+    episode: Episode
+    attempts: tuple[Attempt, ...]
+    memories: tuple[Memory, ...]
+
+
+class Asked(Model):
+    """One attempt. `rejected`: drafts by the first rule that refused them."""
+
+    by: str
+    unusable: str
+    drafts: int
+    accepted: int
+    rejected: dict[str, int]
+    prompt_tokens: int
+    completion_tokens: int
+    raw: str
+
+
+class Kept(Model):
+    """One memory. `faults`: what our own checks say against it; empty is good."""
+
+    kind: str
+    status: str
+    conclusion: str
+    quote: str
+    turn: int | None
+    faults: tuple[str, ...]
+
+
+class Told(Model):
+    """What became of a run. `by`: model or rules; `lost`: in words, empty is good; `refused_unseen`: refused drafts of the model that the
+    API does not show."""
+
+    id: str
+    group: str
+    seconds: float
+    status: str
+    by: str
+    cause: str
+    skip_reason: str
+    attempts: tuple[Asked, ...]
+    kept: tuple[Kept, ...]
+    lost: tuple[str, ...]
+    refused_unseen: int
+    by_rules: int
+    """Drafts but events that rules make of the same run: what stood to be kept without any model."""
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """The attempts of the model."""
+        return tuple(attempt for attempt in self.attempts if attempt.by == "llm")
+
+    @property
+    def learned(self) -> int:
+        """Memories but events: an event alone says only that the task took place."""
+        return sum(kept.kind != "event" for kept in self.kept)
+
+
+def judged(run: Run, stored: Stored, seconds: float) -> Told:
+    """Judge what is stored of a run."""
+    origin, _, cause = str(stored.shown["fallback_from"]).partition(": ")
+    final = stored.shown["status"] in ("completed", "skipped")
+    return Told(
+        id=run.id,
+        group=run.group,
+        seconds=round(seconds, 1),
+        status=stored.shown["status"],
+        by=("rules" if origin else "model") if final else "nobody",
+        cause=cause,
+        skip_reason=stored.shown["skip_reason"],
+        attempts=tuple(map(_asked, stored.attempts)),
+        kept=tuple(_kept(run, stored.episode, memory) for memory in stored.memories),
+        lost=tuple(_lost(run, stored)),
+        refused_unseen=_refused_unseen(stored),
+        by_rules=sum(draft.kind is not Kind.EVENT for draft in reflect_by_rules(stored.episode).drafts),
+    )
+
+
+def _asked(attempt: Attempt) -> Asked:
+    grounded = attempt.grounded or {}
+    usage = attempt.answer.usage
+    return Asked(
+        by=attempt.reflector,
+        unusable=attempt.unusable,
+        drafts=len(attempt.answer.drafts),
+        accepted=len(grounded.get("accepted", [])),
+        rejected=dict(Counter(item["rule"] for item in grounded.get("rejected", []))),
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        raw=attempt.answer.raw,
+    )
+
+
+def _lost(run: Run, stored: Stored) -> Iterator[str]:
+    """What is not accounted for: turns, the reflection itself, drafts without a word about what became of them."""
+    shown = stored.shown
+    if len(stored.episode.turns) != len(run.body["turns"]):
+        yield f"{len(run.body['turns'])} turns were sent, {len(stored.episode.turns)} are stored"
+    if shown["status"] not in ("completed", "skipped"):
+        yield f"the reflection is {shown['status']}: {shown['error']}"
+        return
+    if shown["status"] == "skipped" and not shown["skip_reason"]:
+        yield "skipped without a reason"
+    if shown["status"] == "completed" and not stored.attempts:
+        yield "completed, but nobody reflected"
+    for attempt in stored.attempts:
+        told = _asked(attempt)
+        if not told.unusable and told.drafts != told.accepted + sum(told.rejected.values()):
+            yield f"attempt {attempt.number}: {told.drafts} drafts, {told.accepted} accepted, {sum(told.rejected.values())} refused"
+        if told.by == "llm" and not (told.raw or told.unusable):
+            yield f"attempt {attempt.number}: what the model said is not kept"
+    yield from _undecided(stored)
+
+
+def _undecided(stored: Stored) -> Iterator[str]:
+    """Accepted drafts of the attempt that was kept, about which nothing was decided."""
+    chosen = [a for a in stored.attempts if a.grounded and a.written_by == stored.shown["written_by"]]
+    if not chosen or stored.shown["status"] == "skipped":
+        return
+    decided = {decision["ordinal"] for decision in stored.shown["decisions"]}
+    options = [{int(ordinal) for ordinal, _ in attempt.grounded.get("accepted", [])} for attempt in chosen if attempt.grounded]
+    if decided not in options and not any(decided < accepted and _refused_later(stored, accepted - decided) for accepted in options):
+        yield f"decided: drafts {sorted(decided)}; accepted: {options}"
+
+
+def _refused_later(stored: Stored, missing: set[int]) -> bool:
+    return sum(item["rule"] == "owner" for item in stored.shown["rejected"]) == len(missing)
+
+
+def _refused_unseen(stored: Stored) -> int:
+    """Drafts of the model refused in the last attempt that had an answer, which GET /v1/reflections/{id} does not list."""
+    last = next((a for a in reversed(stored.attempts) if a.reflector == "llm" and a.grounded), None)
+    if last is None or last.grounded is None:
+        return 0
+    seen = {item.get("draft", item)["conclusion"] for item in stored.shown["rejected"]}
+    return sum(item["draft"]["conclusion"] not in seen for item in last.grounded["rejected"])
+
+
+def _kept(run: Run, episode: Episode, memory: Memory) -> Kept:
+    place = next((place for place in memory.evidence if place.quote), memory.evidence[0] if memory.evidence else None)
+    return Kept(
+        kind=str(memory.kind),
+        status=str(memory.status),
+        conclusion=memory.conclusion,
+        quote=place.quote if place else "",
+        turn=place.seq if place else None,
+        faults=tuple(_faults(run, episode, memory)),
+    )
+
+
+def _faults(run: Run, episode: Episode, memory: Memory) -> Iterator[str]:
+    """Why a kept memory should not have been kept, as far as code can tell. Whether it is true, only a reader can."""
+    places = [(place.quote, [turn for turn in episode.turns if turn.seq == place.seq]) for place in memory.evidence]
+    if not any(turns for _, turns in places):
+        yield "no turn of the transcript stands behind it"
+    for quote, turns in places:
+        if quote and not any(_fold(quote) in _fold(turn.text()) for turn in turns):
+            yield f"quotes what is not there: {quote}"
+    origins = {str(turn.origin) for quote, turns in places if quote for turn in turns}
+    if memory.kind in _SLOTTED and origins and origins <= _OUTSIDE:
+        yield f"a {memory.kind} in the words of {', '.join(sorted(origins))}"
+    called = {call.name for turn in episode.turns for call in turn.tool_calls} | {turn.name for turn in episode.turns if turn.name}
+    yield from (f"names a tool that was not used: {tool}" for tool in memory.tools if tool not in called)
+    words = json.dumps(
+        memory.model_dump(mode="json", include={"conclusion", "applies_when", "not_when", "retrospective"}), ensure_ascii=False
+    )
+    if memory.kind is Kind.LESSON and (found := _OF_PERSONS.search(words)):
+        yield f"a lesson with a person's data: {found[0]}"
+    if (sum("\u4e00" <= char <= "\u9fff" for char in memory.conclusion) >= 4) != (run.lang == "zh"):
+        yield "not in the transcript's language"
+
+
+def _fold(text: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", text).split())
