@@ -82,7 +82,7 @@ async def _compared(engine: Engine, tenant_id: str, reflection_id: str, name: st
 async def _answer(engine: Engine, name: str, episode: Episode, task_key: str, known: Known) -> Answer:
     if name == "rules":
         return await asyncio.to_thread(reflect_by_rules, episode, known)
-    reflector = LlmReflector(engine.settings)
+    reflector = LlmReflector(engine.settings, engine.ledger, engine.clock)
     try:
         near = await with_memories(engine.ledger, engine.index, engine.embedder, episode, task_key, known)
         return await reflector.reflect(episode, near)

@@ -51,7 +51,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, ready: Callable[[]
     Temporal may be down at the start or go away later: the worker waits and comes back. Raises what `open_engine` raises, and
     InvalidInput for a key, certificate or namespace that Temporal refuses at the start.
     """
-    async with open_engine(settings) as engine, reflectors(settings) as known:
+    async with open_engine(settings) as engine, reflectors(engine) as known:
         dispatching = asyncio.create_task(dispatch_forever(engine.projection, engine.ledger, stop, clock=engine.clock), name="dispatcher")
         try:
             await _work_until(engine, known, stop, dispatching, ready)
@@ -63,9 +63,9 @@ async def run_worker(settings: Settings, stop: asyncio.Event, ready: Callable[[]
 
 
 @asynccontextmanager
-async def reflectors(settings: Settings) -> AsyncIterator[Mapping[str, Reflector]]:
+async def reflectors(engine: Engine) -> AsyncIterator[Mapping[str, Reflector]]:
     """The reflectors by name, closed at the end."""
-    model = LlmReflector(settings)
+    model = LlmReflector(engine.settings, engine.ledger, engine.clock)
     try:
         yield {"rules": RuleReflector(), "llm": model}
     finally:

@@ -1,7 +1,7 @@
 """One question to an OpenAI-compatible chat endpoint: the answer's text and what it cost, or one of our three errors.
 
-Endpoints differ in what they accept. What one refuses is remembered per (base URL, model) for the life of the process, so that the next
-question starts with what works. Retrying what may heal is Temporal's affair: the provider's client never retries.
+Endpoints differ in what they accept. What one refuses is remembered (`ability`), so that the next question starts with what works.
+Retrying what may heal is Temporal's affair: the provider's client never retries.
 """
 
 import asyncio
@@ -9,15 +9,18 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hindwise.clock import Clock, SystemClock
 from hindwise.errors import AnswerUnusable, HindwiseError, ModelRefused, ModelTimeout, ModelUnavailable
+from hindwise.ledger.engine import Ledger
 from hindwise.model.base import Model
 from hindwise.model.reflection import Usage
+from hindwise.reflect.llm.ability import FORMATS, Abilities, Ability
 from hindwise.settings import Settings
 from hindwise.text.clean import clean
 from hindwise.text.token_budget import count_tokens
@@ -30,28 +33,9 @@ OPENAI_URL = "https://api.openai.com/v1"
 MAX_RETRY_AFTER_S = 120.0
 REASONING_FACTOR = 4
 """Endpoints that want max_completion_tokens count hidden reasoning in it: the limit is this many times the answer's."""
-FORMATS = ("json_schema", "json_object", "text")
 _MAX_RAW_CHARS = 200_000
 _SAFE_CODE = re.compile(r"[a-z][a-z0-9_]{2,40}")
 _NAMES_FORMAT = ("response_format", "json_schema", "json_object", "structured output", "grammar", "guided_json")
-
-
-@dataclass
-class Ability:
-    """What one endpoint with one model accepts, as far as it has been seen."""
-
-    format: int = 0
-    """Place in FORMATS."""
-    token_limit: str = "max_tokens"  # noqa: S105 - the name of a request field
-    temperature: bool = True
-
-
-_ABILITIES: dict[tuple[str, str], Ability] = {}
-
-
-def ability_of(base_url: str, model: str) -> Ability:
-    """The remembered ability of one endpoint and model; a hopeful one where nothing is known."""
-    return _ABILITIES.setdefault((base_url, model), Ability())
 
 
 class Completion(Model):
@@ -63,9 +47,12 @@ class Completion(Model):
 
 
 class ChatEndpoint:
-    """An OpenAI-compatible endpoint, by settings. Cheap to make: the provider's client is imported at the first question."""
+    """An OpenAI-compatible endpoint, by settings. Cheap to make: the provider's client is imported at the first question.
 
-    def __init__(self, settings: Settings) -> None:
+    ledger: where what the endpoint accepts is remembered beyond this process.
+    """
+
+    def __init__(self, settings: Settings, ledger: Ledger | None = None, clock: Clock | None = None) -> None:
         self.base_url = settings.llm_base_url or OPENAI_URL
         self.model = settings.llm_model
         self._key = settings.llm_api_key
@@ -73,11 +60,20 @@ class ChatEndpoint:
         self._timeout_s = settings.llm_timeout_s
         self._client: openai.AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
+        self._clock = clock or SystemClock()
+        self._ledger = ledger
+        self._abilities: Abilities | None = None
 
     @property
     def ability(self) -> Ability:
         """What this endpoint is known to accept."""
-        return ability_of(self.base_url, self.model)
+        return self._known().last
+
+    def _known(self) -> Abilities:
+        """Made late: an address that is none is told at the first question, not when a worker starts."""
+        if self._abilities is None:
+            self._abilities = Abilities(self.base_url, self.model, self._ledger)
+        return self._abilities
 
     async def close(self) -> None:
         """Close the connections. The next question opens new ones."""
@@ -91,10 +87,12 @@ class ChatEndpoint:
         Raises AnswerUnusable (no text, or not a chat completion), ModelUnavailable (try later), ModelRefused (a person must act).
         """
         self._check_settings()
-        client = await self._connect()  # before the clock runs: an import on a busy machine is not the model's time
+        # Before the clock runs: an import on a busy machine, or a ledger that is slow, is not the model's time.
+        client = await self._connect()
+        ability = await self._known().recall(self._clock.now())
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._ask(client, messages, schema, max_tokens)
+                return await self._ask(client, messages, schema, max_tokens, ability)
         except TimeoutError:
             raise ModelTimeout(f"the model at {self._where()} did not answer within {self._timeout_s:g} s (LLM_TIMEOUT_S)") from None
 
@@ -123,11 +121,15 @@ class ChatEndpoint:
         return AsyncOpenAI(base_url=self.base_url, api_key=key, max_retries=0, timeout=self._timeout_s)
 
     async def _ask(
-        self, client: "openai.AsyncOpenAI", messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_tokens: int
+        self,
+        client: "openai.AsyncOpenAI",
+        messages: Sequence[Mapping[str, str]],
+        schema: Mapping[str, Any],
+        max_tokens: int,
+        trial: Ability,
     ) -> Completion:
         import openai
 
-        trial = Ability(**vars(self.ability))
         while True:
             request = _request(self.model, messages, schema, max_tokens, trial)
             try:
@@ -138,7 +140,7 @@ class ChatEndpoint:
                     raise _meaning_of(error, self.model, self._where()) from None
                 trial = step
                 if error.status_code < 500:  # a 500 may be a blip: it counts once the simpler format was accepted
-                    _ABILITIES[self.base_url, self.model] = step
+                    await self._known().learn(step, self._clock.now())
                 continue
             except openai.APIError as error:
                 raise _meaning_of(error, self.model, self._where()) from None
@@ -146,7 +148,7 @@ class ChatEndpoint:
                 raise AnswerUnusable(
                     "the endpoint's response is not JSON: cut on the way, or LLM_BASE_URL names no chat endpoint"
                 ) from None
-            _ABILITIES[self.base_url, self.model] = trial
+            await self._known().learn(trial, self._clock.now())
             return _completion(answer, messages)
 
     def _where(self) -> str:
@@ -182,16 +184,13 @@ def _request(
 def _simpler(error: "openai.APIStatusError", ability: Ability) -> Ability | None:
     """The next simpler way to ask after this refusal; None when the refusal is about something else."""
     said = _said(error)
-    asked = Ability(**vars(ability))
     if ability.format < len(FORMATS) - 1 and _refuses_format(error.status_code, said, ability):
-        asked.format += 1
-    elif error.status_code in (400, 422) and ability.token_limit == "max_tokens" and "max_tokens" in said:  # noqa: S105
-        asked.token_limit = "max_completion_tokens"  # noqa: S105
-    elif error.status_code in (400, 422) and ability.temperature and "temperature" in said:
-        asked.temperature = False
-    else:
-        return None
-    return asked
+        return replace(ability, format=ability.format + 1)
+    if error.status_code in (400, 422) and ability.token_limit == "max_tokens" and "max_tokens" in said:  # noqa: S105
+        return replace(ability, token_limit="max_completion_tokens")  # noqa: S106
+    if error.status_code in (400, 422) and ability.temperature and "temperature" in said:
+        return replace(ability, temperature=False)
+    return None
 
 
 def _refuses_format(status: int, said: str, ability: Ability) -> bool:

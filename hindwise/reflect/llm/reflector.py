@@ -6,7 +6,9 @@ One call for one episode; re-asking, waiting and falling back to rules is the wo
 import asyncio
 from collections.abc import Sequence
 
+from hindwise.clock import Clock
 from hindwise.errors import AnswerUnusable
+from hindwise.ledger.engine import Ledger
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint
 from hindwise.reflect.base import Known
@@ -24,10 +26,11 @@ class LlmReflector:
     name = "llm"
     prompt_version = PROMPT_VERSION
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, ledger: Ledger | None = None, clock: Clock | None = None) -> None:
+        """ledger, clock: where and until when it is remembered what the endpoint accepts; without, for the life of the process."""
         load_prompts()
         self.model = settings.llm_model
-        self._endpoint = ChatEndpoint(settings)
+        self._endpoint = ChatEndpoint(settings, ledger, clock)
         self._schema = wire_schema()
 
     async def close(self) -> None:
