@@ -153,6 +153,7 @@ class ReflectionAnswer(Answer):
     index_pending: bool
     error: str
     skip_reason: str
+    usage: Usage
     created_at: Time
     started_at: Time | None
     finished_at: Time | None
@@ -189,6 +190,8 @@ class RerunAnswer(Answer):
     dropped: list[Conclusion] = Field(default_factory=list)
     same: int = 0
     nothing_because: str = ""
+    usage: Usage = Usage()
+    """What the comparison cost; a queued run's own reflection tells it."""
 
 
 class ReflectionPage(Answer):
@@ -207,7 +210,6 @@ class ReflectionDetail(ReflectionAnswer):
     memories: list[str]
     decisions: list[Decision]
     rejected: list[Refused]
-    usage: Usage
     due: dict[str, Any]
 
 

@@ -15,7 +15,7 @@ from api.auth import KeyedLocks, Keyring, RateLimit, check_auth_setting
 from api.bootstrap import ensure_first_key
 from api.dispatch import Dispatch
 from api.metrics import Metrics
-from api.routers import episodes, erasures, health, hooks, memories, recall, recalls, reflections, sessions, simple_memory
+from api.routers import episodes, erasures, health, hooks, memories, recall, recalls, reflections, sessions, simple_memory, usage
 from api.services import Services
 from api.shell import Shell
 from api.sweeper import Sweeper
@@ -46,7 +46,7 @@ _TAGS = [
     {"name": "simple", "description": "One sentence in, found again by the next search."},
     {"name": "health", "description": "Is it there, is it ready, and its figures."},
 ]
-_ROUTERS = (sessions, episodes, hooks, reflections, recall, recalls, memories, erasures, simple_memory, health)
+_ROUTERS = (sessions, episodes, hooks, reflections, usage, recall, recalls, memories, erasures, simple_memory, health)
 
 
 def create_app(

@@ -70,6 +70,7 @@ STATUS: dict[type[errors.HindwiseError], int] = {
     errors.LedgerUnavailable: 503,
     errors.IndexUnavailable: 503,
     errors.ModelUnavailable: 503,
+    errors.ModelTimeout: 503,
     errors.BudgetSpent: 429,
     Unauthorized: 401,
     Forbidden: 403,

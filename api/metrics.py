@@ -7,10 +7,11 @@ from datetime import datetime
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from sqlalchemy import Connection
 
+from api.model_costs import ModelCosts
 from api.refusal_counts import RefusalCounts
 from hindwise.engine import Engine
 from hindwise.errors import LedgerUnavailable
-from hindwise.ledger import erasures, outbox, reflections, refusals
+from hindwise.ledger import erasures, outbox, reflections, refusals, spending
 from hindwise.model.brief import Recalled
 
 _FAST = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -31,6 +32,8 @@ class Metrics:
         self._erasures = Gauge("hindwise_erasures", "Erasures that are not done, by status", ["status"], registry=self.registry)
         self._refusals = RefusalCounts()
         self.registry.register(self._refusals)
+        self._costs = ModelCosts()
+        self.registry.register(self._costs)
         self._outbox = Gauge("hindwise_outbox_rows", "Memories the index does not know yet", registry=self.registry)
         self._outbox_age = Gauge("hindwise_outbox_age_seconds", "Age of the oldest of them", registry=self.registry)
 
@@ -62,14 +65,16 @@ class Metrics:
         try:
             if not parts["ledger"]:
                 raise LedgerUnavailable("it did not answer a moment ago")
-            by_status, erasing, (rows, oldest), refused = await engine.ledger.read(_count)
+            by_status, erasing, (rows, oldest), refused, spent = await engine.ledger.read(_count)
         except LedgerUnavailable:
             self._up.labels("ledger").set(False)
             self._refusals.told(None)
+            self._costs.told(None)
             self._outbox.set(math.nan)
             self._outbox_age.set(math.nan)
             return generate_latest(self.registry)
         self._refusals.told(refused)
+        self._costs.told(spent)
         for status, number in by_status.items():
             self._reflections.labels(status).set(number)
         for status, number in erasing.items():
@@ -79,5 +84,9 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-def _count(conn: Connection) -> tuple[dict[str, int], dict[str, int], tuple[int, datetime | None], dict[str, int]]:
-    return reflections.count_by_status(conn), erasures.unfinished(conn), outbox.depth(conn), refusals.counted(conn)
+_Counted = tuple[dict[str, int], dict[str, int], tuple[int, datetime | None], dict[str, int], list[spending.Spent]]
+
+
+def _count(conn: Connection) -> _Counted:
+    told = reflections.count_by_status(conn), erasures.unfinished(conn), outbox.depth(conn), refusals.counted(conn)
+    return *told, spending.by_model(conn)

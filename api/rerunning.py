@@ -1,6 +1,7 @@
 """Another look back: computed and compared here, or queued as a run of its own."""
 
 import asyncio
+from uuid import uuid4
 
 from sqlalchemy import Connection
 
@@ -10,16 +11,19 @@ from api.services import Services
 from hindwise.engine import Engine
 from hindwise.errors import AnswerUnusable, InvalidInput, ModelUnavailable
 from hindwise.ledger import episodes, reflections, reruns
-from hindwise.ledger.intake import ReflectorId
+from hindwise.ledger.intake import Accepted, ReflectorId
 from hindwise.ledger.reruns import Before
+from hindwise.ledger.spending import hold_id
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft, Memory
-from hindwise.model.reflection import Answer
+from hindwise.model.reflection import Answer, Usage
 from hindwise.reflect.base import Known
+from hindwise.reflect.budget import estimate
 from hindwise.reflect.gate import keep
 from hindwise.reflect.known import earlier_of, examples_of, with_memories
 from hindwise.reflect.llm import LlmReflector
 from hindwise.reflect.llm.prompt import PROMPT_VERSION
+from hindwise.reflect.metered import Meter
 from hindwise.reflect.placing import placements_of
 from hindwise.reflect.rerun import compare
 from hindwise.reflect.rules import RuleReflector, reflect_by_rules
@@ -42,17 +46,33 @@ def wanted(engine: Engine, body: RerunBody) -> ReflectorId:
 
 
 async def rerun(services: Services, tenant_id: str, reflection_id: str, body: RerunBody) -> RerunAnswer:
-    """Compare or queue. Raises NotFound, NotAllowed, InvalidInput, ModelUnavailable, ModelRefused."""
+    """Compare or queue. Raises NotFound, NotAllowed, InvalidInput, ModelUnavailable, ModelRefused; BudgetSpent, then nothing is queued."""
     engine = services.engine
     await engine.ledger.read(lambda conn: reflections.row_of(conn, reflection_id, tenant_id=tenant_id))
     by = wanted(engine, body)
     written_by = " ".join(part for part in (by.name, by.model, by.prompt_version) if part)
     if body.apply:
-        now = engine.clock.now()
-        accepted = await engine.ledger.write(lambda conn: reruns.queue(conn, tenant_id, reflection_id, by, now))
+        accepted = await _queued(engine, tenant_id, reflection_id, by)
         services.dispatch.reflection(tenant_id, accepted)
         return RerunAnswer(episode_id=accepted.episode_id, status="queued", written_by=written_by, reflection_id=accepted.reflection_id)
     return await _compared(engine, tenant_id, reflection_id, by.name, written_by)
+
+
+async def _queued(engine: Engine, tenant_id: str, reflection_id: str, by: ReflectorId) -> Accepted:
+    """Queue the next run. A model's tokens are kept free for it at once: of many that are queued together none falls back to rules."""
+    now, meter, tokens = engine.clock.now(), Meter(engine, by.model), 0
+    if by.name != "rules" and meter.ceiling:
+        before = await engine.ledger.read(lambda conn: reruns.before(conn, tenant_id, reflection_id))
+        episode = await engine.ledger.read(lambda conn: episodes.assemble(conn, before.episode, engine.recent))
+        tokens = await asyncio.to_thread(estimate, episode.turns)
+
+    def queue(conn: Connection) -> Accepted:
+        accepted = reruns.queue(conn, tenant_id, reflection_id, by, now)
+        if tokens:
+            meter.plan(conn, tenant_id, hold_id(accepted.reflection_id, 1), tokens)
+        return accepted
+
+    return await engine.ledger.write(queue)
 
 
 async def _compared(engine: Engine, tenant_id: str, reflection_id: str, name: str, written_by: str) -> RerunAnswer:
@@ -76,20 +96,28 @@ async def _compared(engine: Engine, tenant_id: str, reflection_id: str, name: st
         dropped=[_conclusion(memory) for memory in told.dropped],
         same=told.same,
         nothing_because=answer.nothing_because,
+        usage=answer.usage,
     )
 
 
 async def _answer(engine: Engine, name: str, episode: Episode, task_key: str, known: Known) -> Answer:
     if name == "rules":
         return await asyncio.to_thread(reflect_by_rules, episode, known)
-    reflector = LlmReflector(engine.settings, engine.ledger, engine.clock)
+    reflector, meter = LlmReflector(engine.settings, engine.ledger, engine.clock), Meter(engine, engine.settings.llm_model)
     try:
         near = await with_memories(engine.ledger, engine.index, engine.embedder, episode, task_key, known)
-        return await reflector.reflect(episode, near)
-    except AnswerUnusable as error:
-        raise ModelUnavailable(f"the model's answer cannot be used: {error.detail}"[:300]) from error
+        async with meter.question(episode.tenant_id, str(uuid4()), episode.turns) as held:
+            try:
+                answer, fault = await reflector.reflect(episode, near), ""
+            except AnswerUnusable as error:
+                answer, fault = Answer(usage=Usage(**error.usage)), error.detail
+        usage = meter.accounted(answer.usage)
+        await engine.ledger.write(lambda conn: meter.settle(conn, held, usage))
     finally:
         await reflector.close()
+    if fault:
+        raise ModelUnavailable(f"the model's answer cannot be used: {fault}"[:300])
+    return answer.model_copy(update={"usage": usage})
 
 
 def _kept(episode: Episode, answer: Answer) -> list[tuple[int, Draft]]:

@@ -80,7 +80,7 @@ def _plain(row: Row[Any], services: Services) -> dict[str, Any]:
     reflection = reflections.from_row(row)
     workflow_id = services.reflection_workflow(reflection.id)
     return {
-        **reflection.model_dump(exclude={"id", "tenant_id", "usage", "replaces"}),
+        **reflection.model_dump(exclude={"id", "tenant_id", "replaces"}),
         "reflection_id": reflection.id,
         "workflow_id": workflow_id,
         "workflow_url": services.workflow_url(workflow_id),
@@ -97,6 +97,5 @@ def _detail(conn: Connection, tenant_id: str, reflection_id: str, services: Serv
         memories=reflections.memory_ids(conn, reflection_id),
         decisions=[Decision(**item) for item in row.decisions],
         rejected=refusals.of_reflection(conn, row),
-        usage=reflections.from_row(row).usage,
         due=row.due,
     )

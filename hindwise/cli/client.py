@@ -127,12 +127,12 @@ def _problem(answer: "httpx2.Response") -> Ended:
         told = {}
     detail = told.get("detail") if isinstance(told, dict) else None
     message = str(detail or f"the API answered {answer.status_code}")
-    status = answer.status_code
+    status, kind = answer.status_code, str(told.get("type") or "") if isinstance(told, dict) else ""
     if status in {400, 413, 422}:
         return Ended(message, code=exits.USAGE, http_status=status)
     if status in {502, 503, 504}:
         return Ended(message, next_step="see: hindwise status", code=exits.UNREACHABLE, http_status=status)
-    return Ended(message, http_status=status)
+    return Ended(message, http_status=status, kind=kind)
 
 
 @contextmanager

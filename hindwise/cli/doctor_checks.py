@@ -82,6 +82,24 @@ async def _embedder(settings: Settings) -> Finding:
     return Finding("embedder", "ok", f"{embedder.model or 'none: words only'} ({embedder.dim} dimensions)")
 
 
+async def _model(settings: Settings) -> Finding:
+    from hindwise.reflect.budget import FIXED_TOKENS
+
+    ceiling = settings.llm_daily_tokens
+    if not settings.llm_model:
+        return Finding("model", "ok", "none: rules reflect")
+    if 0 < ceiling < FIXED_TOKENS:
+        return Finding(
+            "model",
+            "note",
+            f"HINDWISE_LLM_DAILY_TOKENS is {ceiling:,}, but {FIXED_TOKENS:,} and more are held for one question: it will never be asked",
+        )
+    if bool(settings.llm_price_input) != bool(settings.llm_price_output):
+        return Finding("model", "note", "one price is set and one is not: no cost is told (HINDWISE_LLM_PRICE_INPUT, …_OUTPUT)")
+    limit = f"{ceiling:,} tokens a day for each tenant" if ceiling else "no daily ceiling"
+    return Finding("model", "ok", f"{settings.llm_model}, {limit}")
+
+
 async def _ledger(settings: Settings) -> Finding:
     if not overview.exists(settings):
         return Finding("ledger", "ok", "none yet; it is made at the first start")
@@ -147,6 +165,7 @@ CHECKS: tuple[tuple[str, Callable[[Settings], Awaitable[Finding]]], ...] = (
     ("data directory", _data_directory),
     ("port", _port),
     ("embedder", _embedder),
+    ("model", _model),
     ("ledger", _ledger),
     ("index", _index),
     ("running", _api),

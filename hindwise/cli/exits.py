@@ -17,15 +17,16 @@ INTERRUPTED = 130
 class Ended(Exception):
     """A command that cannot do what it was asked for: one sentence, the next step, the exit code.
 
-    `http_status`: what the API answered with, 0 where it did not answer.
+    `http_status`: what the API answered with, 0 where it did not answer; `kind`: the problem's stable name.
     """
 
-    def __init__(self, message: str, *, next_step: str = "", code: int = FAILED, http_status: int = 0) -> None:
+    def __init__(self, message: str, *, next_step: str = "", code: int = FAILED, http_status: int = 0, kind: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.next_step = next_step
         self.code = code
         self.http_status = http_status
+        self.kind = kind
 
 
 def not_running() -> Ended:

@@ -1,14 +1,16 @@
 """Counts straight from the ledger: true also while nothing runs, and without migrating or making anything."""
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, inspect, select
 
-from hindwise.ledger import generations, outbox
+from hindwise.ledger import generations, outbox, spending
 from hindwise.ledger import reflections as reflection_rows
 from hindwise.ledger.engine import Ledger
-from hindwise.ledger.schema import memories, reflections, sessions
+from hindwise.ledger.schema import memories, model_days, reflections, sessions
 from hindwise.model.reflection import ReflectionStatus
+from hindwise.reflect.budget import day_of
 
 if TYPE_CHECKING:
     from hindwise.settings import Settings
@@ -25,7 +27,7 @@ async def counts(settings: "Settings") -> dict[str, Any]:
         return {}
     ledger = Ledger.of(settings)
     try:
-        return await ledger.read(lambda conn: _counts(conn, settings.tenant))
+        return await ledger.read(lambda conn: {**_counts(conn, settings.tenant), **model_today(conn, settings)})
     finally:
         await ledger.close()
 
@@ -43,6 +45,21 @@ def _counts(conn: Connection, tenant: str) -> dict[str, Any]:
         "outbox_since": oldest,
         "parked": [{"id": row.id, "error": row.error} for row in parked],
     }
+
+
+def model_today(conn: Connection, settings: "Settings") -> dict[str, Any]:
+    """What models cost the tenant today (UTC) and what is left: {"model_today": {…}}; {} where no model was asked and no ceiling is set."""
+    day = day_of(datetime.now(UTC))
+    if not inspect(conn).has_table(model_days.name):
+        return {}
+    spent, room = spending.by_day(conn, settings.tenant, day), spending.room(conn, settings.tenant, day)
+    ceiling = settings.llm_daily_tokens
+    if not (spent or ceiling):
+        return {}
+    costs = [one.cost for one in spent if one.cost is not None]
+    counts = {name: sum(getattr(one, name) for one in spent) for name in ("calls", "reasks", "priced_calls", "saved", "refused")}
+    told = {"day": day, "used_tokens": room.used, "held_tokens": room.held, "ceiling": ceiling or None, **counts}
+    return {"model_today": {**told, "cost": sum(costs) if costs else None}}
 
 
 def _grouped(conn: Connection, column: Any, tenant_column: Any, tenant: str) -> dict[str, int]:

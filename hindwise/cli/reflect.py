@@ -169,6 +169,8 @@ def show_result(result: dict[str, Any]) -> None:
     by = str(result.get("written_by") or result.get("reflector") or "")
     fallback = f", rules stood in: {result['fallback_from']}" if result.get("fallback_from") else ""
     console.line(f"{result.get('status')}: reflection {result.get('reflection_id', '')} ({by}{fallback})", "bold")
+    if cost := _cost(result.get("usage") or {}):
+        console.line(f"  {cost}", "dim")
     for item in result.get("memories") or []:
         console.line(f"  [{item.get('kind', '?')}] {item.get('conclusion', '')}")
     if not result.get("memories"):
@@ -178,6 +180,16 @@ def show_result(result: dict[str, Any]) -> None:
         console.line(
             f"  {len(result['rejected'])} refused ({rules}); see: hindwise reflections show {result.get('reflection_id', 'ID')}", "dim"
         )
+
+
+def _cost(usage: dict[str, Any]) -> str:
+    """What the model cost, in words; empty where none was asked."""
+    if not usage.get("calls"):
+        return ""
+    again = f" ({usage['reasks']} again)" if usage.get("reasks") else ""
+    money = "" if usage.get("cost") is None else f", cost {usage['cost']:.6g}"
+    calls = f"{usage['calls']} call{'' if usage['calls'] == 1 else 's'}{again}"
+    return f"{usage.get('model') or 'model'}: {calls}, {usage['prompt_tokens']:,} + {usage['completion_tokens']:,} tokens{money}"
 
 
 def _unfinished(states: list[dict[str, Any]]) -> Ended:

@@ -6,6 +6,7 @@ import typer
 
 from hindwise.cli import client, console, options
 from hindwise.cli.reflect import show_result
+from hindwise.cli.rerun import look_back, stopped, tasks_since
 
 _group = typer.Typer(
     help="List reflections, look at one, release one that waits for you.",
@@ -62,6 +63,7 @@ def list_reflections(
             item.get("status", ""),
             console.short_time(item.get("created_at")),
             item.get("reflector", ""),
+            _tokens(item),
             _remark(item),
         ]
         for item in answer.get("items", [])
@@ -69,11 +71,18 @@ def list_reflections(
     if not rows:
         console.err().print("no reflection yet: finish a task, or try `hindwise reflect FILE`", markup=False, style="dim")
         return
-    console.table(["id", "status", "since", "by", "remark"], rows)
+    console.table(["id", "status", "since", "by", "tokens", "remark"], rows)
 
 
 def _remark(item: dict[str, Any]) -> str:
-    return str(item.get("error") or item.get("skip_reason") or item.get("phase") or "")
+    fallback = f"rules stood in: {item['fallback_from']}" if item.get("fallback_from") else ""
+    return str(item.get("error") or item.get("skip_reason") or item.get("phase") or fallback)
+
+
+def _tokens(item: dict[str, Any]) -> str:
+    """What a model read and wrote for it; empty where none was asked."""
+    usage = item.get("usage") or {}
+    return f"{usage['prompt_tokens'] + usage['completion_tokens']:,}" if usage.get("calls") else ""
 
 
 @_group.command("show", epilog=options.examples("hindwise reflections show 6b1d…"))
@@ -131,30 +140,23 @@ def rerun(
         raise typer.BadParameter("give a reflection's id or --since, one of the two")
     body = {**({"reflector": reflector} if reflector else {}), "apply": apply}
     with client.connect(data, url, key, timeout_s=_MODEL_S) as api:
-        wanted = [reflection_id] if reflection_id else _newest_since(api, since)
-        told = [api.post(f"/v1/reflections/{one}/rerun", body) for one in wanted]
+        if reflection_id:
+            told = api.post(f"/v1/reflections/{reflection_id}/rerun", body)
+            console.print_json(told) if as_json else _show_rerun(told)
+            return
+        wanted = [task["reflection_id"] for task in tasks_since(api, since)]
+        done = look_back(api, wanted, body)
     if as_json:
-        console.print_json(told[0] if reflection_id else {"items": told})
-        return
-    for one in told:
-        _show_rerun(one)
-    if not told:
+        console.print_json({"items": done.told, "passed_over": done.passed_over, "left": list(done.left), "stopped": done.why})
+    else:
+        for one in done.told:
+            _show_rerun(one)
+        for passed in done.passed_over:
+            console.line(f"passed over {passed['reflection_id']}: {passed['reason']}", "dim")
+    if done.left:
+        raise stopped(done, "the same command and a later --since")
+    if not wanted:
         console.err().print(f"nothing was reflected since {since}", markup=False, style="dim")
-
-
-def _newest_since(api: client.ApiClient, since: str) -> list[str]:
-    """The newest final reflection of each task, oldest task first."""
-    found: dict[str, str] = {}
-    cursor = ""
-    while True:
-        start = since if "T" in since else f"{since}T00:00:00Z"
-        page = api.get("/v1/reflections", since=start, limit=200, cursor=cursor)
-        for item in page.get("items") or []:
-            if item["status"] in client.FINAL:
-                found.setdefault(item["episode_id"], item["reflection_id"])
-        cursor = page.get("next_cursor") or ""
-        if not cursor:
-            return list(reversed(found.values()))
 
 
 def _show_rerun(told: dict[str, Any]) -> None:

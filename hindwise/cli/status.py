@@ -1,5 +1,7 @@
 """`hindwise status`: what runs, how much is kept, what waits for a person."""
 
+from typing import Any
+
 import typer
 
 from hindwise.cli import console, options
@@ -42,6 +44,17 @@ def _state(details: dict[str, object]) -> str:
     return f"{details.get('status')}: {', '.join(missing)}" if missing else str(details.get("status"))
 
 
+def _model(today: dict[str, Any]) -> str:
+    """What models cost today, and what the daily ceiling and the free check spared."""
+    ceiling = f" of {today['ceiling']:,}" if today["ceiling"] else ""
+    held = f" and {today['held_tokens']:,} held" if today["held_tokens"] else ""
+    cost = "" if today["cost"] is None else f", cost {today['cost']:.6g}"
+    if cost and today["priced_calls"] < today["calls"]:
+        cost += f" for {today['priced_calls']} of the calls"
+    calls = f"{today['calls']} calls ({today['reasks']} again)"
+    return f"{today['used_tokens']:,}{ceiling} tokens{held}, {calls}{cost}; {today['saved']} calls saved by the free check"
+
+
 def _show(told: object, temporal_page: str, url: str, details: dict[str, object], kept: dict[str, object]) -> None:
     state = _state(details) if details else "does not answer" if url else "not running"
     console.pairs(
@@ -56,6 +69,10 @@ def _show(told: object, temporal_page: str, url: str, details: dict[str, object]
         found = kept.get(name)
         if isinstance(found, dict):
             console.pairs({name: ", ".join(f"{number} {what}" for what, number in sorted(found.items())) or "none"})
+    if isinstance(today := kept.get("model_today"), dict):
+        console.pairs({"model today": _model(today)})
+        if today["refused"]:
+            console.line(f"{today['refused']} tasks were left to rules: hindwise rerun --since {today['day']} catches up", "yellow")
     if kept.get("outbox"):
         console.pairs({"outbox": f"{kept['outbox']} changes wait for the index, the oldest since {kept['outbox_since']}"})
     parked = kept.get("parked")

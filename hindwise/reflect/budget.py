@@ -67,8 +67,11 @@ def next_day(now: datetime) -> datetime:
 def spent(ceiling: int, used: int, held: int, now: datetime) -> BudgetSpent:
     """The error that says so, with the figures and when to go on. used, held: tokens of the tenant's day."""
     again = next_day(now)
-    return BudgetSpent(
+    sooner = ", or when those are answered" if held else ""
+    error = BudgetSpent(
         f"the model may cost {ceiling:,} tokens a day (HINDWISE_LLM_DAILY_TOKENS): {used:,} are used and {held:,} held for questions under "
-        f"way, too few are left for this one; go on after {again:%Y-%m-%d %H:%M} UTC",
+        f"way, too few are left for this one; go on after {again:%Y-%m-%d %H:%M} UTC{sooner}",
         retry_after_s=(again - now).total_seconds(),
     )
+    error.extra = {"ceiling": ceiling, "used": used, "held": held, "resumes_at": again.isoformat().replace("+00:00", "Z")}
+    return error

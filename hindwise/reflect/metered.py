@@ -26,7 +26,7 @@ class Meter:
     def __init__(self, engine: "Engine", model: str) -> None:
         settings = engine.settings
         self._ledger, self._clock, self.model = engine.ledger, engine.clock, model
-        self._ceiling = settings.llm_daily_tokens
+        self.ceiling = settings.llm_daily_tokens
         self._prices = Prices(settings.llm_price_input, settings.llm_price_output)
 
     def accounted(self, usage: Usage, *, again: bool = False) -> Usage:
@@ -61,8 +61,8 @@ class Meter:
     def _hold(self, conn: Connection, tenant_id: str, held: str, tokens: int, asked_by: str) -> Hold:
         now = self._clock.now()
         found = spending.hold(
-            conn, held, tenant_id, self.model, day_of(now), tokens=tokens, ceiling=self._ceiling, asked_by=asked_by, now=now
+            conn, held, tenant_id, self.model, day_of(now), tokens=tokens, ceiling=self.ceiling, asked_by=asked_by, now=now
         )
         if isinstance(found, Hold):
             return found
-        raise spent(self._ceiling, found.used, found.held, now)
+        raise spent(self.ceiling, found.used, found.held, now)
