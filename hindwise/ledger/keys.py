@@ -10,8 +10,12 @@ from uuid import uuid4
 from sqlalchemy import Connection, func, insert, select, update
 
 from hindwise.errors import InvalidInput, NotFound
-from hindwise.ledger.engine import insert_new
-from hindwise.ledger.schema import api_keys, tenants
+from hindwise.ledger import leases
+from hindwise.ledger.engine import insert_new, upsert
+from hindwise.ledger.schema import api_keys, installation, tenants
+
+_FIRST = "first key"
+_PLACE_CHARS = 200
 
 SCOPES = ("read", "write", "outcome", "admin")
 """admin includes the others."""
@@ -49,6 +53,25 @@ def add(conn: Connection, tenant_id: str, name: str, scopes: Sequence[str], now:
         insert(api_keys).values(id=row.id, tenant_id=tenant_id, name=name, key_hash=hash_key(key), scopes=list(scopes), created_at=now)
     )
     return row
+
+
+def add_first(conn: Connection, tenant_id: str, name: str, now: datetime, key: str, place: str) -> bool:
+    """Keep an admin key where there is none at all; False where others exist, also one that another process adds in this moment, and
+    for one that was revoked.
+
+    place: where its secret lies, for whoever comes second; see `first_lies_at`.
+    """
+    leases.alone(conn, _FIRST)
+    if count(conn) or conn.execute(select(api_keys.c.id).where(api_keys.c.key_hash == hash_key(key))).first():
+        return False
+    add(conn, tenant_id, name, ["admin"], now, key)
+    upsert(conn, installation, [{"name": _FIRST, "value": place[:_PLACE_CHARS]}], keys=["name"])
+    return True
+
+
+def first_lies_at(conn: Connection) -> str:
+    """Where the process that made the first key put it; "" where that is not known."""
+    return conn.execute(select(installation.c.value).where(installation.c.name == _FIRST)).scalar_one_or_none() or ""
 
 
 def find(conn: Connection, key: str) -> KeyRow | None:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Connection, bindparam, or_, update
+from sqlalchemy import Connection, bindparam, or_, select, update
 
 from hindwise.ledger.engine import insert_new, shared_now, shared_until
 from hindwise.ledger.schema import leases
@@ -20,3 +20,9 @@ def take(conn: Connection, name: str, holder: str, now: datetime, seconds: float
     insert_new(conn, leases, [{"name": name, "held_by": "", "until": _LONG_AGO}])
     asked = {"lease": name, "holder": holder, "now": now, "until": now + timedelta(seconds=seconds), "seconds": seconds}
     return bool(conn.execute(_TAKE, asked).rowcount)
+
+
+def alone(conn: Connection, name: str) -> None:
+    """Wait for whoever else does this, until the transaction ends: also where there is no row of its own yet that could be locked."""
+    insert_new(conn, leases, [{"name": name, "held_by": "", "until": _LONG_AGO}])
+    conn.execute(select(leases.c.name).where(leases.c.name == name).with_for_update()).all()

@@ -2,16 +2,19 @@
 
 import asyncio
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from sqlalchemy import func, select
 
+from api.bootstrap import ensure_first_key
 from hindwise.errors import SessionOwner
 from hindwise.ledger import episodes, generations, idempotency, intake, keys, leases, memory_erasure, outbox, recalls, reflections, sessions
 from hindwise.ledger.generations import Spec
 from hindwise.ledger.schema import api_keys, memories, turns
 from hindwise.ledger.schema import reflections as reflection_rows
 from hindwise.model.memory import Status
+from hindwise.testing import FixedClock
 from tests.build import NOON, TENANT, make_draft, make_episode, make_evidence, make_outcome, make_turn
 from tests.conformance.ledger.conftest import RULES
 from tests.conformance.ledger.test_resolution import resolve
@@ -162,3 +165,21 @@ async def test_a_memory_erased_while_it_is_confirmed_and_superseded_leaves_one_h
         assert decision.memory_id not in {row.id for row in rows}
         assert [row.status for row in rows if row.head] == [str(Status.ACTIVE)]
         assert all(row.superseded_by != decision.memory_id for row in rows)
+
+
+async def test_of_machines_that_start_at_once_one_makes_the_first_key(open_ledger, ledger_url, tmp_path):
+    """Each has a data directory of its own, so each has made a key before it asks the ledger; the others keep none."""
+    opened = [await open_ledger() for _ in range(6)]
+    engines = []
+    for number, ledger in enumerate(opened):
+        data = tmp_path / f"machine-{number}"
+        data.mkdir()
+        settings = SimpleNamespace(data=data, tenant=TENANT)
+        engines.append(SimpleNamespace(settings=settings, ledger=ledger, clock=FixedClock()))
+    found = await asyncio.gather(*(ensure_first_key(engine) for engine in engines))
+    assert await opened[0].read(keys.count) == 1
+    [(first, key)] = [(number, key) for number, key in enumerate(found) if key]
+    assert [engine.settings.data.joinpath("api_key").exists() for engine in engines] == [number == first for number in range(6)]
+    assert str(engines[first].settings.data) in await opened[0].read(keys.first_lies_at)
+    assert await opened[0].read(lambda conn: keys.find(conn, key))
+    assert [await ensure_first_key(engine) for engine in engines] == found, "and the next start changes nothing"
