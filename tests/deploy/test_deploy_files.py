@@ -1,7 +1,9 @@
 """The files of deploy/: containers cannot run in tests, so what can be read in them is held against the product."""
 
+import json
 import re
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 import yaml
 
 from hindwise.cli.setting_sources import described
+from hindwise.settings import Settings
 from tests.processes import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -110,6 +113,20 @@ def test_the_proxy_knows_both_apis_and_sends_nothing_twice() -> None:
     assert "proxy_next_upstream error timeout;" in text
     assert "non_idempotent" not in text, "a request that was sent may have been done"
     assert text.count("{") == text.count("}")
+
+
+def test_the_proxy_takes_what_the_api_takes_and_keeps_no_body_of_any_size() -> None:
+    """The API's own words reach who sends a little too much; who sends much more is stopped at the proxy, with a problem of the same form."""
+    text = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text(encoding="utf-8"))
+    [megabytes] = re.findall(r"client_max_body_size (\d+)m;", text)
+    limit = Settings.model_fields["max_request_bytes"].default
+    assert limit < int(megabytes) * 1024 * 1024 <= limit * 1.5
+    assert "proxy_request_buffering off" not in text, "a body is sent again to the other API only where it was kept"
+    [told] = re.findall(r"return 413 '(.*)';", text)
+    assert json.loads(told).items() >= {"type": "too-large", "status": 413}.items()
+    assert json.loads(told)["title"] == HTTPStatus(413).phrase
+    assert "location @too_large" in text
+    assert "error_page 413 @too_large;" in text
 
 
 def dockerfile() -> list[tuple[str, str]]:
