@@ -1,7 +1,8 @@
 """The same events in English and in Chinese: is the same learned from them? `python -m bench.reflection.parallel`.
 
-40 runs of our own (`parallel_runs.jsonl`), the expectations written before any rule was tuned on them. A draft that nothing expects is
-wrong; one that an `optional` expectation fits counts neither way (the way of a success, the plain word that no cause is visible).
+40 runs of our own (`parallel_runs.jsonl`) and 48 that were written later (`parallel_fresh.jsonl`), the expectations before any rule was
+run on them. Rules are chosen on the dev halves. A draft that nothing expects is wrong; one that an `optional` expectation fits counts
+neither way (the way of a success, the plain word that no cause is visible).
 """
 
 import json
@@ -19,15 +20,16 @@ from hindwise.model.turn import Origin, ToolCall, Turn
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.text.language import language_of
 
-_FILE = Path(__file__).with_name("parallel_runs.jsonl")
+RUNS = Path(__file__).with_name("parallel_runs.jsonl")
+FRESH = Path(__file__).with_name("parallel_fresh.jsonl")
 _ORIGIN = {"user": Origin.USER, "assistant": Origin.AGENT, "tool": Origin.TOOL}
 _BEGIN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
 @cache
-def runs() -> tuple[dict[str, Any], ...]:
-    """All 40 runs; those of one pair lie in the same half."""
-    return tuple(json.loads(line) for line in _FILE.read_text(encoding="utf-8").splitlines())
+def runs(path: Path = RUNS) -> tuple[dict[str, Any], ...]:
+    """All runs of one set, by default the 40; those of one pair lie in the same half."""
+    return tuple(json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 
 def half(run: dict[str, Any]) -> Half:
@@ -156,10 +158,11 @@ def table(judged: Sequence[Judged]) -> list[str]:
 
 
 def main() -> None:
-    """Print the table, and every run of the dev half that missed or made up something."""
-    judged = [judge(run) for run in runs()]
-    print("\n".join(table(judged)))
-    for j in judged:
+    """Print the tables, and every run of the dev halves that missed or made up something."""
+    sets = [[judge(run) for run in runs(path)] for path in (RUNS, FRESH)]
+    for judged in sets:
+        print("\n".join([*table(judged), ""]))
+    for j in (one for judged in sets for one in judged):
         if half(j.run) == "dev":
             print(f"\n{j.run['id']}: found {len(j.found)}")
             for expected in j.missed:

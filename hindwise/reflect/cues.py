@@ -41,11 +41,18 @@ TROUBLE = re.compile(
 HAND_OVER = re.compile(
     r"(?i)transfer(?:red|ring)?\b.{0,40}\b(?:human|agent|representative|specialist|support|colleague)|escalat(?:e|ed|ing)\b"
     r"|\bhand(?:ed|ing)?(?: (?:you|this|it))?[ -]?over\b|\bpass(?:ed|ing)? (?:you|this|it) (?:on|over) to\b"
-    r"|(?:转给|转到|转交|移交).{0,12}(?:同事|人工|客服|专员|部门|经理|团队)"
+    r"|\b(?:refer(?:red|ring)?|forward(?:ed|ing)?|connect(?:ed|ing)?|put(?:ting)?) (?:you|this|it|your \w+)(?: on| through)? (?:to|with)\b"
+    r".{0,30}\b(?:human|agent|person|representative|specialist|colleague|supervisor|manager|team|department|support)\b"
+    r"|\b(?:colleague|specialist|supervisor|manager|somebody|someone|team|department)\b.{0,40}\b(?:will|is going to)"
+    r" (?:take (?:it|this|over|care)|call you|contact you|get back to you|follow up|look into)"
+    r"|\bopened an? (?:support )?(?:ticket|case) (?:for|with)\b"
+    r"|(?:转给|转到|转至|转交|移交|升级给|升级到|上报给?|交由|交给|提交给).{0,12}(?:同事|人工|客服|专员|部门?|经理|团队|主管|支持|小?组|处)"
+    r"|(?:由|请|让|叫).{0,6}(?:同事|专员|主管|经理|人工|负责人).{0,8}(?:接手|跟进|处理|联系|回复|回电)|(?:接通|连线|接入)人工"
     r"|(?:human|live) agent|转(?:接|到|给|交)?(?:给)?(?:了)?人工|人工(?:客服|处理|坐席)|转接|升级处理"
 )
 HAND_OVER_CALL = re.compile(
-    r"(?i)(?:transfer|escalate|hand_?over|handoff|forward)[a-z_]*(?:human|agent|person|support|staff)?|转人工|人工|转接"
+    r"(?i)(?:transfer|escalate|hand_?over|handoff|forward)[a-z_]*(?:human|agent|person|support|staff)?|转人工|人工|转接|转交|移交"
+    r"|(?:request|call|contact|involve|refer_to)_(?:a_)?(?:human|agent|person|staff|supervisor|colleague)"
 )
 GIVEN_UP = re.compile(
     r"(?i)\b(?:i'?m|i am|we'?re|we are) (?:sorry|unable|afraid)\b.{0,80}\b(?:unable|can'?t|cannot|could not|couldn'?t|not able"
@@ -57,8 +64,13 @@ REFUSED = re.compile(
     r"(?i)\b(?:i'?m|i am|we'?re|we are) (?:sorry,? but |afraid |currently )?(?:i |we )?(?:unable|not able|not allowed|can'?t|cannot)\b"
     r"|\b(?:i|we) (?:currently |also )?(?:can'?t|cannot|could not|couldn'?t|don'?t have the (?:ability|option)|won'?t be able)\b"
     r"|\b(?:it|this|that|they|reservation|order|request)\b.{0,40}\b(?:cannot|can'?t|can not) be\b|\b(?:is|are) not (?:possible"
-    r"|eligible|permitted|allowed)\b"
-    r"|(?:无法|没法|没办法|不能|不可以|不支持|没有权限|[\u4e00-\u9fff]不了(?![解])|做不到|不符合)"
+    r"|eligible|permitted|allowed)\b|\b(?:isn'?t|not) (?:possible|something (?:that )?(?:i|we)\b|within (?:my|our)|in (?:my|our) power)"
+    r"|\b(?:outside|beyond) (?:of )?(?:what (?:i|we)|my|our)\b|\bno way (?:for me |for us )?to\b|\bnothing (?:i|we) can\b"
+    r"|\b(?:does not|doesn'?t|do not|don'?t) (?:permit|allow|support)\b|\b(?:won'?t|does not|doesn'?t) let (?:me|us)\b"
+    r"|\b(?:i|we) (?:don'?t|do not) (?:offer|provide|have (?:the )?(?:permission|access|authority|rights?))\b"
+    r"|\bno (?:permission|authority) to\b|\bnot authori[sz]ed to\b"
+    r"|(?:无法|没法|没有?办法|不能|不可以|不支持|没有?权限|无权|无能为力|爱莫能助|不让(?![您你])|不予?受理|[\u4e00-\u9fff]不了(?![解])|[做办]不到"
+    r"|不符合|不允许|不提供|不在.{0,8}(?:权限|范围)|超出.{0,8}(?:权限|范围))"
 )
 """The agent says that it will not or cannot do what was asked."""
 WITHDRAWN = re.compile(
@@ -67,11 +79,14 @@ WITHDRAWN = re.compile(
     r"|\bdon'?t (?:bother|worry)\b|不用了|不必了|算了|我自己(?:来|去|弄|办)|改成|换成"
 )
 FORGOTTEN = re.compile(
-    r"(?i)\byou (?:forgot|failed|neglected|omitted) to (?P<en>[^.!?,;]{4,80})|\byou (?:didn'?t|did not|haven'?t"
-    r"|never) (?P<en2>[^.!?,;]{4,80})"
-    r"|你?(?:忘了|忘记|漏了|还没有?|没有?(?=给我|帮我|把))(?P<zh>[^，。！？!?；]{2,30})"
+    r"(?i)\byou (?:still |also )?(?:forgot|failed|neglected|omitted) to (?P<en>[^.!?,;]{4,80})"
+    r"|\byou (?:still |also )?(?:didn'?t|did not|haven'?t|have not|never) (?P<en2>[^.!?,;]{4,80})"
+    r"|(?:(?<![\u4e00-\u9fff])|(?<=[你您们像乎么又也都是然]))(?:忘了|忘记了?|漏了|漏掉了?|还没有?|没有?(?=给我|帮我|替我|把))"
+    r"(?P<zh>[^，。！？!?；]{2,30})"
+    r"|(?:^|(?<=[，。！？!?；\s]))(?P<thing>[\u4e00-\u9fff]{2,8}?)(?:一直|到现在|怎么|都|还|也){1,3}没有?(?P<deed>发|寄|退|给|办|取消|订|改|开|做)"
+    r"(?=给?我|过来|下来|[呢啊吗。！!？?，]|$)"
 )
-"""A complaint that names what was not done."""
+"""A complaint that names what was not done. In Chinese it has no other subject than the agent: 「第二块盘还没备份」 blames nobody."""
 FINISHED = re.compile(
     r"(?i)\b(?:has been|have been|is|was|successfully) (?:\w+ ){0,2}(?:completed?|finished|booked|cancell?ed|updated|sent|created"
     r"|deployed|submitted|done)"
@@ -81,9 +96,12 @@ FINISHED = re.compile(
 
 CORRECTION = re.compile(
     r"(?i)^\W*(?:no[,.;!]|nope\b|actually\b|correction\b|wait[,.]|sorry[,.]|i meant\b|not like that|that(?:'s| is| was) (?:wrong"
-    r"|not right|incorrect))"
+    r"|not right|incorrect|not what)|wrong\b|(?:that|it) should (?:be|have been|say)\b|i said\b|not the\b"
+    r"|you (?:mixed|got \w+(?: \w+)? wrong)|hold on[,.]|(?:the )?other way (?:a)?round)"
+    r"|\bi (?:asked for|said|wrote|ordered|wanted)\b[^.!?]{1,40}, not\b"
     r"|\bi (?:have )?changed my mind\b|\bnot [\w' -]{1,40}[,;]? but (?!also|only)|\binstead of\b|\bi meant\b"
-    r"|^\W*(?:不对|不是|错了|说错了|更正|等等|应该是|我的意思是)|我改(?:变)?主意了|改主意了|我是说|而不是|写反了|看错了|记错"
+    r"|^\W*(?:不对|不是|不，|错了|说错了|搞错|弄错|写错|填错|看错|听错|拼错|弄反|搞反|反了|更正|等等|等一下[，,]|应该是|我的意思是|我说的是|我要的是)|我改(?:变)?主意了|改主意了|我是说|而不是|写反了|看错了|记错"
+    r"|你(?:们?)(?:\S{0,12})(?:弄混|搞混|搞反|弄反|弄错|搞错)"
 )
 RETRACTION = re.compile(
     r"(?i)\bforget what i said|\bscratch that\b|\bdelete that\b|\bthat was wrong\b|\bi (?:mixed|misread|misspoke|was wrong"
@@ -116,28 +134,39 @@ STANDING = re.compile(
     r"|默认(?:用|都|情况)|都?(?:就|要)?按这个(?:来|办)|就这么办|从现在(?:起|开始)|从此|以.{1,12}为准|千万(?:别|不要)|绝对?(?:不能"
     r"|不要|不可以)"
     r"|(?:不要|别)(?:再)?给我.{0,8}(?:任何|什么)"
+    r"|\b(?:every|each) (?:\w+ )?\w+ (?:needs|must|should|has to)\b|\bmake it a (?:habit|rule)\b"
+    r"|\b(?:our|my) (?:rule|policy|custom|convention) (?:is|says)\b|\bit(?:'s| is) (?:our|my) (?:rule|policy|custom) (?:to|that)\b"
+    r"|^\W*for (?:all |any )?\w+s, (?:please )?(?:use|put|write|add|include|send|choose|keep|start)\b"
+    r"|\b(?:keep|limit) (?:\w+ )?(?:replies|answers|e-?mails|reports|summaries|titles|subject lines|meetings)\b[^.!?]{0,30}"
+    r"\b(?:under|below|within|to at most|shorter)\b"
+    r"|养成.{1,14}习惯|(?:规矩|规定|惯例)(?:是|就是)|一旦.{1,20}[，,]?(?:先|就要?|马上|立即|都)"
+    r"|每[份个封张条篇次](?!.{0,3}[人位]).{1,14}都?(?:得|要|必须|需要)(?:有|写|加|附|带|先)"
+    r"|(?:回复|邮件|报告|标题|摘要|总结|会议)[^，。]{0,6}(?:控制在|不要超过|不超过|保持在)"
+    r"|^[^，。这那两\d]{2,6}(?:不用|不必|不要)再?(?:给我看|发给我|抄送我|通知我)|^[^，。这那两]{2,8}(?:前|后|以上|以下)的都(?:别|不要)"
 )
 _FOR_ALL = re.compile(
     r"(?:所有|任何|凡是|每[个份封张次当]|提到.{1,10}|超过.{1,8}|低于.{1,8})的?[^，。]{0,10}[，,]?[^，。]{0,6}(?:都|一律|均)(?:要|得"
     r"|打|加|用|写|有|放|先|标|不)"
 )
+_EACH = re.compile(r"^\W*(?![^，。]{0,6}[两二三四五六这那\d])[\u4e00-\u9fff]{2,8}都(?:要|得|应该)(?:用|按|以|写|标|放|加|附)")
+"""「距离都要用公里」: of a thing in general, neither counted nor pointed at."""
 _ONCE = re.compile(r"把|帮我|替我|给我|一下|现在|马上|今天|明天|取消|都办|已经?|了[。！!]?$")
 
 
 def is_standing(text: str) -> bool:
     """True for an order that holds from now on; 「所有…都要…」 only where it is no request of today."""
-    return STANDING.search(text) is not None or (_FOR_ALL.search(text) is not None and not _ONCE.search(text))
+    return STANDING.search(text) is not None or ((_FOR_ALL.search(text) or _EACH.search(text)) is not None and not _ONCE.search(text))
 
 
 UNFINISHED = re.compile(
-    r"(?i)\bstill (?:need|have) to\b|\bremind me\b|\bto-?do\b|\bhaven'?t (?:\w+ ){0,3}(?:yet|finished|done)\b|\bnot (?:done"
+    r"(?i)\bstill (?:need|have) to\b|\bremind me\b|\bto-?do\b|\b(?:haven'?t|hasn'?t) (?:\w+ ){0,3}(?:yet|finished|done)\b|\bnot (?:done"
     r"|finished) yet\b"
     r"|\b(?:let'?s|we(?:'ll| will| can)) (?:continue|finish|pick (?:this|it) up|do the rest) (?:\w+ ){0,3}(?:tomorrow|later|next)"
     r"|\bremaining (?:work|steps?|tasks?)\b"
     r"|\b(?:is|are) (?:still )?(?:missing|outstanding|open|pending)\b|\blet'?s do (?:it|that|this|the \w+) (?:tomorrow|later|next"
     r"|another)\b"
     r"|\bleft to do\b|\bfollow up (?:on|with)\b"
-    r"|还没(?:有)?(?!.{0,4}呢吗)|还(?:需要|要)(?:再|继续|补|等|完成)|还(?:差|剩)|提醒我|待办|下次再|回头再|明天(?:再|继续)|剩下的"
+    r"|还没(?:有)?(?!.{0,4}呢吗)|还(?:需要|要)(?:再|继续|补|等|完成)|还得(?![问说想看])|还(?:差|剩)|提醒我|待办|下次再|回头再|明天(?:再|继续)|剩下的"
     r"|没(?:做|写|弄)完(?!就)|未完成"
     r"|改天再"
 )

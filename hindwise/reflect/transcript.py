@@ -37,8 +37,23 @@ Language = Literal["en", "zh"]
 _ERROR_START = re.compile(
     r"(?i)\s*[\[(<\"'*]{0,3}(?:error|exception|traceback|failed|failure|fatal|invalid|denied|forbidden|not found|timeout|timed out"
     r"|[a-z]+(?:error|exception)\b|http(?:/\d(?:\.\d)?)?[ :]*[45]\d\d|status(?: code)?[ :]+[45]\d\d|错误|失败|异常|报错|出错|超时"
-    r"|无权限|拒绝)"
+    r"|无权限|拒绝"
+    r"|[45]\d\d[ :,-]{1,3}(?:not \w+|bad (?:request|gateway)|unauthori[sz]ed|unprocessable|unsupported|forbidden|conflict|gone\b|locked"
+    r"|too many|payload|internal|service|gateway|error|未|没有|无权|无法|不存在|不允许|不可用|禁止|服务|请求(?:过|超|错)|权限|错误))"
 )
+_SHORT_ERROR = re.compile(
+    r"(?i)(?:(?:permission|access) denied|connection (?:refused|reset|lost|closed)|(?:could not|couldn'?t|can(?:no|')?t|unable to) \w+"
+    r"|no such (?:file|table|user|item|order|record|key|command)|no permission|unknown (?:parameter|argument|field|command|option|column)"
+    r"|rate limit|too many requests|quota exceeded|missing (?:required )?(?:parameter|argument|field)"
+    r"|not (?:allowed|permitted|authori[sz]ed|logged in|supported)|unauthori[sz]ed"
+    r"|(?:\w+ ){1,4}(?:(?:is |was |has )?(?:already (?:taken|booked|reserved|in use|exists)|expired|unavailable"
+    r"|out of (?:stock|range|memory|space))|exceeded|is (?:required|offline)|not (?:supported|permitted))"
+    r"|没有.{0,12}权限|无权|连接(?:被拒绝|被重置|中断)|无法\S{2}|找不到|未知(?:的)?(?:参数|字段|命令|选项)|请求(?:过于频繁|过多)|不允许|不支持"
+    r"|\S{2,10}?(?:无法(?:解析|识别|访问|连接|打开|处理|读取)|已(?:用完|被占用|被预订|被预定|约满|满员|过期|失效|锁定|存在)|不足|离线|不可用"
+    r"|不支持|超出(?:限制|范围|上限)|不存在|未登录))[^\n]{0,60}"
+)
+"""A whole answer of one short line that is an error though no word at its beginning says so: `Permission denied for /srv`."""
+MAX_SHORT_ERROR_CHARS = 80
 _NOT_ERROR = re.compile(r"(?i)\s*(?:errors?|failures?|failed|异常|错误|失败)\s*[:=：]?\s*(?:0|none|null|无|没有)\b|\s*无(?:异常|错误)")
 _EXIT = re.compile(
     r"(?i)\s{0,8}(?:exit[ _-]?(?:code|status)|退出码)\s{0,3}[:：=]?\s{0,3}(?P<code>\d{1,3})\b[^\n:]{0,40}\n?"
@@ -116,15 +131,16 @@ def error_of(text: str) -> str:
             return ""
     if ended := _EXIT.match(text):
         return _clean_error(text[ended.end() :] or text) if ended["code"] != "0" else ""
-    if not _ERROR_START.match(text) or _NOT_ERROR.match(text):
-        return ""
-    return _clean_error(text)
+    starts = _ERROR_START.match(text) or (len(text) <= MAX_SHORT_ERROR_CHARS and _SHORT_ERROR.fullmatch(text.strip()))
+    return _clean_error(text) if starts and not _NOT_ERROR.match(text) else ""
 
 
 _NOTHING = re.compile(
-    r"(?i)\s*(?:\[\s*\]|\{\s*\}|null|none|\{\s*\"\w{1,30}\"\s*:\s*(?:\[\s*\]|null|0)\s*\}"
-    r"|(?:no|0|zero) (?:\w+ ){0,3}(?:results?|matches|hits|rows?|records?|entries|items?)(?: (?:were )?found)?|nothing found|not found"
-    r"|(?:没有|未|无)(?:找到|查到|查询到|搜索到)?(?:任何|相关|匹配的?|符合条件的?)?(?:结果|记录|数据|内容)?)\s*[.。!！]?\s*"
+    r"(?i)\s*(?:\[\s*\]|\{\s*\}|null|none|empty|\{\s*\"\w{1,30}\"\s*:\s*(?:\[\s*\]|null|0)\s*\}"
+    r"|(?:no|0|zero) (?:\w+ ){0,3}(?:results?|matches|hits|rows?|records?|entries|items?)(?: (?:were )?found)?"
+    r"|nothing (?:was )?(?:found|matched)|not found"
+    r"|(?:没有|未|无)(?:找到|查到|查询到|搜索到)?(?:任何|相关|匹配的?|符合条件的?)?(?:结果|记录|数据|内容|条目|匹配项)?"
+    r"|(?:没有|未|无)(?:找到|查到|查询到|搜索到)[\u4e00-\u9fff]{1,12}|查无\S{1,6}|(?:结果|列表)为空)\s*[.。!！]?\s*"
 )
 
 

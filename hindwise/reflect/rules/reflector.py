@@ -56,7 +56,7 @@ def reflect_by_rules(episode: Episode, known: Known | None = None) -> Answer:
     if reason := gate.worth_reflecting(episode):
         return Answer(nothing_because=reason)
     run = read(episode)
-    unmet = list(unmet_requests(run))
+    unmet = unmet_requests(run)
     lessons = _lessons(run, (known or Known()).earlier, unmet)
     event = [_event(run, lessons)] if episode.outcome.status is not OutcomeStatus.UNKNOWN else []
     grounded = ground(episode, Answer(drafts=(*event, *reported(run), *lessons, *statements(run, todos_of_unmet(run, unmet)))))

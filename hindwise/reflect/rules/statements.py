@@ -13,7 +13,7 @@ from hindwise.model.turn import Origin
 from hindwise.reflect import cues
 from hindwise.reflect.rules import task_en, task_zh
 from hindwise.reflect.rules.attributes import LISTED, VALUES_ZH
-from hindwise.reflect.rules.slots import Slot, scope_of, slot_of, unique_attribute
+from hindwise.reflect.rules.slots import Slot, content_key, scope_of, slot_of, unique_attribute
 from hindwise.reflect.rules.tidy import clause, not_when_of, one_liner
 from hindwise.reflect.transcript import Language
 from hindwise.safety.origin import looks_injected, trust_of
@@ -29,6 +29,7 @@ _PREFERENCE = re.compile(
     r"|\bi (?:really |also |much )?like (?!to (?:know|book|change|cancel|ask)|you to)\b|\bi (?:don'?t|do not|no longer"
     r"|never) (?:like|drink|eat|want to (?:get|see|receive)|enjoy|fly|use|take)\b"
     r"|\b(?:for|with|in|on|at) (?:anything|everything|any|every|all|each)\b[^.!?]{2,60}\bi(?:'d)? (?:want|need|like|expect)\b"
+    r"|\bi (?:want|need|like|expect) (?:every|each) (?:\w+ ){1,3}(?:in|as|with)\b"
     r"|\bi (?:only|never) (?:ever )?(?:take|fly|use|eat|drink|buy|book|travel|work|want|accept|read|stay|sit|order|pay)\b"
     r"|\bi (?:can'?t|cannot) (?:bear|abide|deal with)\b|\bmy favou?rite\b|\bmy preferred\b|\bi(?:'ve| have) gone off\b"
     r"|\bi can'?t stand\b|\bi always (?:fly|take|use|sit|order|pay"
@@ -37,6 +38,8 @@ _PREFERENCE = re.compile(
     r"|再也不)(?:喜欢|爱|想|吃|喝|抽|坐|用|住)|我?(?:最)?(?:讨厌|受不了)"
     r"|我(?:们)?(?:都|一般|平时|一向|从来)?只(?:喝|吃|坐|住|用|要|看|买|接受|收|订|穿|飞)|我更?想要?(?:靠|坐|住)"
     r"|我(?:最|很|特别|非常)(?:烦|怕|不喜欢|看重|在意)"
+    r"|\b(?:mornings|afternoons|evenings|weekends|\w+days) (?:work|suit|are) (?:me )?(?:best|better)\b|\bmore of an? \w+ person\b"
+    r"|我(?:一般|通常|平时)?(?:上午|早上|下午|晚上|周末|周[一二三四五六日])(?:都|比较|更|最)(?:方便|合适)|我(?:更愿意|宁愿|宁可|不太想)"
 )
 _FACT = re.compile(
     r"(?i)\b(?:i|we)(?:'m|'re| am| are)? (?:now |currently |also )?(?:live|living|based|located|settled)\b|\b(?:i|we)(?:'ve"
@@ -53,7 +56,7 @@ _FACT = re.compile(
     r"|\bwe(?:'re| are) (?:an? )?(?:team|family|company|group|household|startup|shop|party) of\b"
     r"|\bour (?:[a-z]+ ){0,2}[a-z]+ (?:starts?|begins?|ends?|opens?|closes?|runs? on|is based|is located)\b"
     r"|\bmy (?:wife|husband|partner|daughter|son|mother|father|mum|mom|dad|sister|brother|child|kids?|boss|team|company) "
-    r"(?:uses|has|can'?t|cannot|doesn'?t|does not|works|speaks|suffers|hates|likes|eats|sits)\b"
+    r"(?:uses|has|can'?t|cannot|doesn'?t|does not|works|speaks|suffers|hates|likes|eats|sits|starts|attends|goes)\b"
     r"|\bi (?:run|own|manage|lead|study|speak|teach) (?:a |an |my |the |at )?\w+|\bi have (?:a |an |two |three |no "
     r"|\d+ )(?:\w+ )?(?:kids?|children|daughters?|sons?|dogs?|cats?|allerg(?:y|ies)|brothers?|sisters?|team)\b"
     r"|\bmy (?:full )?name is\b|\bcall me [A-Z]|\bmy (?:job|employer|company|boss|manager|wife|husband|partner|daughter|son|mother"
@@ -68,13 +71,21 @@ _FACT = re.compile(
     r"|叫我[\u4e00-\u9fffA-Z]|称呼我|我对.{1,12}过敏|我有(?:糖尿病|高血压|哮喘|.{1,3}个(?:孩子|儿子|女儿))"
     r"|我是(?:一?[名个位])?[\u4e00-\u9fff]{1,8}(?:师|员|医生|老师|学生|经理|律师|程序员|教授|素食者|独生子)|我的(?:生日|职业|工作"
     r"|老家|家乡|邮箱|手机|电话|地址|血型|母语|公司|预算)|我(?:妈妈"
-    r"|爸爸|妻子|太太|丈夫|女儿|儿子|孩子|哥哥|姐姐)(?:今年|在|是|对|有|叫)|我们(?:团队|公司|组)(?:一共)?|我(?:吃素|在孕期|怀孕了)"
+    r"|爸爸|妻子|太太|丈夫|女儿|儿子|孩子|哥哥|姐姐)(?:今年|现在|已经|在|是|对|有|叫|不|会|读|上(?![次个周月面回]))|我们(?:团队|公司|组)(?:一共)?|我(?:吃素|在孕期|怀孕了)"
     r"|我从今年起|另外我"
     r"|我(?:\S{0,8}岁起|从小|一直|天生)就?(?:有|是|患|对)|我(?:有|患有?)(?:\S{0,4}(?:病|症|炎|过敏|障碍))|我\S{1,6}不耐受"
     r"|(?<![帮给替为让])我在[\u4e00-\u9fff]{2,14}?(?:教(?!我)|当(?!前|天|地|时)|任教|读(?:书|大学|研|博|高|初))[\u4e00-\u9fff]{0,8}"
     r"|我(?:先生|老公|老婆|爱人|媳妇|爷爷|奶奶|外公|外婆|姥姥|室友|母亲|父亲|妹妹|弟弟)(?:今年|在|是|对|有|叫|坐|用|不|只)"
     r"|我(?:爬不了|听不见|看不清|走不了|提不动|开不了|吃不了|喝不了|不能(?:吃|喝|爬|久站|开车|喝酒))"
     r"|我们?(?:公司|团队|学校|店里?|单位|家)的?[\u4e00-\u9fff]{1,8}(?:从|在|是).{1,12}(?:开始|结束|开门|关门|起算)"
+    r"|\bwe have (?:an? |our |two |three )?(?:\w+ )?(?:office|warehouse|branch|shop|store|plant|factory)(?:e?s)? in\b"
+    r"|\b(?:my|our) (?:\w+ ){1,3}(?:is|are) called\b|\bi work (?:\w+ )?(?:nights|night shifts?|early shifts?|late shifts?|weekends)\b"
+    r"|\b(?:our|the|my) (?:shop|office|store|warehouse|school|practice|clinic) (?:is|are) (?:closed|open) (?:on|from|until)\b"
+    r"|我们在.{2,10}(?:也|还)?有.{0,4}(?:办公室|仓库|分店|门店|分公司|工厂)|我们?的?(?:会计|律师|医生|助理|秘书|老板|同事|供应商)叫"
+    r"|我(?:一般|平时)?(?:上|值)[夜早晚白]班|(?:店里?|公司|办公室|仓库|诊所|学校).{0,4}周[一二三四五六日末](?:不营业|休息|关门|不开)"
+    r"|我(?![们的]).{0,2}[\u4e00-\u9fff]{1,4}过敏|我们?(?:公司)?的?(?:财年|财务年度|会计年度|学年).{0,8}(?:开始|结束|起算)"
+    r"|我们?(?:仓库|公司|办公室|总部|店铺?|工厂|学校)(?:是|就)?在(?!.{0,6}(?:吗|哪))"
+    r"|我(?:儿子|女儿|孩子)[^，。]{0,8}(?:上学|入学|上(?:小学|初中|高中|大学|幼儿园)|毕业|开学)"
 )
 _QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$|多少钱|怎么(?:办|改|样)[？?。]?$")
 _TASK_BOUND = re.compile(
@@ -176,14 +187,24 @@ def statements_of(text: str) -> Iterator[Statement]:
     """Yield the statements of a user's turn, in order."""
     if cues.SARCASM.search(text[:400]):
         return
+    before: Kind | None = None
     for sentence in sentences_of(text):
         if told := _mixed(sentence):
             yield from (Statement(each, clause, cues.RETRACTION.search(clause) is not None) for each, clause in told)
         elif kind := kind_of(sentence):
+            if kind is before is Kind.TODO and _POINTS_BACK.search(sentence):
+                continue  # "Let's do that next week" says when, of what was just said to be open
+            before = kind
             retracts = cues.RETRACTION.search(sentence) is not None
             for part in _parts(sentence) if kind in (Kind.PREFERENCE, Kind.INSTRUCTION) else (sentence,):
                 yield Statement(kind, part, retracts)
 
+
+_POINTS_BACK = re.compile(
+    r"(?i)\b(?:do|finish|continue|pick up|handle|remind me (?:of|about)) (?:that|this|it|those|them|the rest)\b"
+    r"|^\W*(?:那|就|等|先)*(?:明天|下周|下次|改天|回头|以后|晚点|过后)(?:再|继续)(?:说|做|弄|办|来|处理|搞)?吧?[。！!]?$"
+)
+"""An open end whose object stands in the sentence before."""
 
 _CLAUSE = re.compile(r"[，,；;]\s*(?:and\b|而且|并且)?|(?i:\band\b)(?=\s+I\b)")
 
@@ -203,6 +224,8 @@ def _mixed(sentence: str) -> list[tuple[Kind, str]]:
         return []
     kinds = [kind_of(clause) for clause in clauses]
     told = [(kind, clause) for kind, clause in zip(kinds, clauses, strict=True) if kind]
+    if not all(content_key(clause) for _, clause in told):
+        return []  # ", every time" only says how far the rest holds
     asks = any(kind is None and _REQUEST.match(clause) for kind, clause in zip(kinds, clauses, strict=True))
     asks = asks or bool(told and kinds[0] is None and _asks(clauses[0]))
     return told if asks else []

@@ -74,7 +74,7 @@ def _of_clause(clause: str) -> Request | None:
     if alone := _WHOLE.fullmatch(_cleaned(_ENDS.sub("", bare))):
         return _request(alone[0], alone[0], 3.0)
     if moved := re.match(
-        rf"(?:把|将)(?P<what>[^，。]{{2,16}}?)(?P<verb>{VERBS})(?P<how>成|为|到|给|在)?(?P<to>[^，。；！？!?,]{{0,10}})", bare
+        rf"(?:把|将)(?P<what>[^，。]{{2,16}}?)(?P<verb>{VERBS})(?!的)(?P<how>成|为|到|给|在)?(?P<to>[^，。；！？!?,]{{0,10}})", bare
     ):
         what, to = _head(_without_owner(moved["what"]).rstrip("都也全")), _TAIL.sub("", moved["to"]) if moved["how"] else ""
         to = "" if to in ("我", "我们") else to

@@ -30,6 +30,8 @@ _FIXED: dict[tuple[str, str], tuple[str, str]] = {
     ("emoji", "welcome"): ("Likes emojis", "喜欢表情符号"),
     ("cabin class", "basic economy"): ("Prefers basic economy", "偏好基础经济舱"),
 }
+_CONDITION = re.compile(r"(?i)\b(?:when|whenever|while|if|where|in case)\b|(?:的?时候?|的话)(?=[，,\u4e00-\u9fff])|如果|要是|凡是")
+"""A wish that holds only then: the fixed sentence would drop it."""
 MAX_PLAIN_WORDS = 16
 MAX_PLAIN_CHARS_ZH = 26
 """A longer statement says more than its value: it is told in its own words."""
@@ -141,7 +143,7 @@ def _by_template(sentence: str, language: Language, slot: Slot) -> str:
     reason = (_REASON_ZH if zh else _REASON).search(sentence)
     rest = sentence.replace(reason[0], "") if reason else sentence
     bare = _OPENING.sub("", rest) if not zh else _without_openings_zh(rest)
-    if slot.attribute != "emoji" and _NEGATION.search(bare):
+    if (slot.attribute != "emoji" and _NEGATION.search(bare)) or _CONDITION.search(bare):
         return ""
     if len(bare) > MAX_PLAIN_CHARS_ZH if zh else len(bare.split()) > MAX_PLAIN_WORDS:
         return ""

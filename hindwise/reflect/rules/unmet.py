@@ -65,22 +65,27 @@ MAX_REFUSAL_CHARS = 400
 """Of an answer: who refuses says so at once; further down "cannot" is said of something else."""
 
 
-def unmet_requests(run: Read) -> Iterator[Unmet]:
-    """Yield requests that were refused, forgotten or left undone, in the order of the transcript; each phrase once."""
-    seen: set[str] = set()
+_WEIGHT = ("forgotten", "refused", "undone")
+"""What the user says was left out is surer than what no call shows."""
+
+
+def unmet_requests(run: Read) -> list[Unmet]:
+    """Return requests that were refused, forgotten or left undone, in the order of the transcript; each phrase once, as it is surest."""
+    found: dict[str, Unmet] = {}
     said = list(user_turns(run.episode))[:MAX_TURNS]
     for place, (turn, words) in enumerate(said):
         following = said[place + 1] if place + 1 < len(said) else None
         for unmet in (*_forgotten(run, turn, words), *_refused(run, turn, words, following), *_undone(run, turn, words)):
-            if unmet.phrase not in seen:
-                seen.add(unmet.phrase)
-                yield unmet
+            known = found.get(unmet.phrase)
+            if known is None or _WEIGHT.index(unmet.why) < _WEIGHT.index(known.why):
+                found[unmet.phrase] = unmet
+    return list(found.values())
 
 
 def _forgotten(run: Read, turn: Turn, words: str) -> Iterator[Unmet]:
     """What a complaint names: "You forgot to refund the fee" / 「你忘了退费」."""
     for match in cues.FORGOTTEN.finditer(words[:2_000]):
-        told = (match["en"] or match["en2"] or match["zh"]).strip()
+        told = (match["en"] or match["en2"] or match["zh"] or f"{match['deed']}{match['thing']}").strip()
         request = next(iter(requests_in(told, run.names, run.language)), None)
         if request and not _done_later(run, request[1].phrase, turn):
             yield Unmet(turn, match[0].strip(), request[1].phrase, "forgotten")
@@ -135,8 +140,7 @@ def lessons_of_unmet(run: Read, unmet: Sequence[Unmet]) -> list[Draft]:
     """Return one pitfall for the weightiest request that a failed run did not fulfil: it is visible, and most likely why it failed."""
     if not run.failed or not unmet:
         return []
-    order = ("forgotten", "refused", "undone")
-    one = min(unmet, key=lambda u: (order.index(u.why), -u.turn.seq))
+    one = min(unmet, key=lambda u: (_WEIGHT.index(u.why), -u.turn.seq))
     condition = run.say(f"asked to {one.phrase}", one.phrase)
     names = call_names(one.looked_up)
     if one.why == "refused":
