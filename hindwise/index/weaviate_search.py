@@ -6,17 +6,18 @@ still awaited. Beside these goes one more question: what was written since we la
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from operator import attrgetter
 from time import monotonic
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from weaviate.classes.query import Filter, MetadataQuery
+from weaviate.classes.query import Filter
 from weaviate.collections import CollectionAsync
 
 from hindwise.index.base import Candidate, Vector
+from hindwise.index.weaviate_asking import Asking, Hit
 from hindwise.index.weaviate_names import MARKER_ID
 from hindwise.index.weaviate_schema import vector_name
 from hindwise.index.weaviate_words import SpaceWords, Weights, WordsCache, Written
@@ -36,13 +37,7 @@ _COUNT_AT_ONCE = 500
 _COUNT_EVERY_S = 30.0
 _COUNT_WAIT_S = 0.4
 """How long a first question waits for the counts; a very large space is answered by the server's own scores meanwhile."""
-_DECIMALS = 6
 _ALL = ["memory_id", "lex", "rev"]
-_NONE: list[str] = []
-_SCORE = MetadataQuery(score=True)
-_DISTANCE = MetadataQuery(distance=True)
-_MEMORIES = Filter.by_property("is_memory").equal(True)
-"""Given where no kind is: it keeps the marker object, which is no memory, out of the answers."""
 
 
 class Asked(NamedTuple):
@@ -56,31 +51,23 @@ class Asked(NamedTuple):
     lean: bool = False
 
 
-class _Hit(NamedTuple):
-    """One find. `key`: the object's id as a number; `score`: the server's BM25, or the cosine."""
-
-    key: int
-    object_id: UUID
-    score: float
-
-
 @dataclass(slots=True)
 class _Pools:
     """What the server found: by words and by meaning, and the cosines of what the words found."""
 
-    by_words: list[_Hit]
-    by_meaning: list[_Hit]
+    by_words: list[Hit]
+    by_meaning: list[Hit]
     cosines: dict[int, float]
 
-    def found(self) -> dict[int, UUID]:
-        return {hit.key: hit.object_id for hit in (*self.by_words, *self.by_meaning)}
+    def found(self) -> dict[int, None]:
+        return {hit.key: None for hit in (*self.by_words, *self.by_meaning)}
 
 
 class Searcher:
     """Asks, and keeps the counts of words. dim: length of the vectors, 0 = none; cache_bytes: for the counts."""
 
     def __init__(self, dim: int, cache_bytes: int) -> None:
-        self._name = vector_name(dim) if dim else ""
+        self._asking = Asking(vector_name(dim) if dim else "")
         self._cache = WordsCache(cache_bytes)
         self._counting: dict[str, asyncio.Task[SpaceWords]] = {}
         self._counted_at: dict[str, float] = {}
@@ -113,18 +100,21 @@ class Searcher:
         words = self._cache.get(tenant) or await self._first_count(here, tenant)
         if words is None:
             return await self._provisional(here, asked)
-        searched = Weights(words, asked.tokens).searched
+        weights = Weights(words, asked.tokens)
+        searched = weights.searched
         (by_words, cosines), by_meaning, changed = await asyncio.gather(
             self._by_words(here, searched, asked), self._by_meaning(here, asked), self._changes(here, words, asked)
         )
         if changed:
             words = await self._learnt(here, tenant, words, changed)
-            fresh = Weights(words, asked.tokens).searched
-            if set(fresh) != set(searched):
-                by_words, cosines = await self._by_words(here, fresh, asked)
+            weights = Weights(words, asked.tokens)
+            if set(weights.searched) != set(searched):
+                by_words, cosines = await self._by_words(here, weights.searched, asked)
         pools = _Pools(by_words, by_meaning, cosines)
-        words.learn(await _unknown(here, words, pools))
-        return _scored(pools, words, asked, {})
+        if unknown := await _unknown(here, words, pools):
+            words.learn(unknown)
+            weights = Weights(words, asked.tokens)
+        return _scored(pools, words, weights, asked.k, {})
 
     async def _provisional(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[Candidate]:
         """While a space is still being counted: the server's scores, and rarity as it is among what was found."""
@@ -132,46 +122,27 @@ class Searcher:
         (by_words, cosines), by_meaning = await asyncio.gather(self._by_words(here, terms, asked), self._by_meaning(here, asked))
         pools, words = _Pools(by_words, by_meaning, cosines), SpaceWords()
         words.learn(await _unknown(here, words, pools))
-        return _scored(pools, words, asked, {hit.key: hit.score for hit in by_words})
+        return _scored(pools, words, Weights(words, asked.tokens), asked.k, {hit.key: hit.score for hit in by_words})
 
     async def _learnt(self, here: CollectionAsync[Any, Any], tenant: str, words: SpaceWords, changed: Sequence[Written]) -> SpaceWords:
         if len(changed) < _CHANGES and words.learn(changed):
             return words
         return await self._count_again(here, tenant, words)
 
-    async def _by_words(self, here: CollectionAsync[Any, Any], terms: Sequence[str], asked: Asked) -> tuple[list[_Hit], dict[int, float]]:
+    async def _by_words(self, here: CollectionAsync[Any, Any], terms: Sequence[str], asked: Asked) -> tuple[list[Hit], dict[int, float]]:
         """The best by words and some more, and the cosine of each, by key."""
         if not terms:
             return [], {}  # the server refuses an empty question
-        found = await here.query.bm25(
-            query=" ".join(terms),
-            query_properties=["lex"],
-            limit=_limit(asked),
-            filters=_of_kinds(asked),
-            return_metadata=_SCORE,
-            return_properties=_NONE,
-        )
-        hits = [_Hit(one.uuid.int, one.uuid, one.metadata.score or 0.0) for one in found.objects]
+        hits = await self._asking.by_words(here, terms, asked.kinds, _limit(asked))
         if not hits or asked.vector is None or asked.lean:
             return hits, {}
         these = Filter.by_id().contains_any([hit.object_id for hit in hits])
-        return hits, {hit.key: hit.score for hit in await self._near(here, asked.vector, these, len(hits))}
+        return hits, {hit.key: hit.score for hit in await self._asking.near(here, asked.vector, these, len(hits))}
 
-    async def _by_meaning(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[_Hit]:
+    async def _by_meaning(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[Hit]:
         if asked.vector is None:
             return []
-        return await self._near(here, asked.vector, _of_kinds(asked) or _MEMORIES, _limit(asked))
-
-    async def _near(self, here: CollectionAsync[Any, Any], vector: Vector, filters: Any, limit: int) -> list[_Hit]:
-        found = await here.query.near_vector(
-            vector.tolist(),
-            target_vector=self._name,
-            limit=limit,
-            filters=filters,
-            return_metadata=_DISTANCE,
-            return_properties=_NONE,
-        )
-        return [_Hit(one.uuid.int, one.uuid, _cosine(one.metadata.distance)) for one in found.objects]
+        return await self._asking.by_meaning(here, asked.vector, asked.kinds, _limit(asked))
 
     async def _changes(self, here: CollectionAsync[Any, Any], words: SpaceWords, asked: Asked) -> list[Written]:
         """What was written since, oldest first; cut at _CHANGES."""
@@ -233,50 +204,46 @@ async def pages(here: CollectionAsync[Any, Any], properties: Sequence[str]) -> A
 
 async def _unknown(here: CollectionAsync[Any, Any], words: SpaceWords, pools: _Pools) -> list[Written]:
     """Read what was found and is not known yet: rarely anything, it was written between two questions that ran side by side."""
-    ids = [object_id for key, object_id in pools.found().items() if key not in words.documents]
+    ids = [UUID(int=key) for key in pools.found() if key not in words.documents]
     if not ids:
         return []
     found = await here.query.fetch_objects_by_ids(ids, limit=len(ids), return_properties=_ALL)
     return sorted((_written(one) for one in found.objects), key=lambda one: one.rev)
 
 
-def _scored(pools: _Pools, words: SpaceWords, asked: Asked, scores: Mapping[int, float]) -> list[Candidate]:
+def _scored(pools: _Pools, words: SpaceWords, weights: Weights, k: int, scores: Mapping[int, float]) -> list[Candidate]:
     """The union of the k best of each pool, ordered by id. scores: BM25 by key where it is not ours."""
-    weights, documents = Weights(words, asked.tokens), words.documents
-    held = {key: weights.held(documents[key].tokens) for key in pools.found() if key in documents}
-    ours = {hit.key: weights.bm25(documents[hit.key].tokens, held[hit.key]) for hit in pools.by_words if hit.key in held}
-    lexical = {key: scores.get(key, score) for key, score in ours.items() if score > 0}
-    meaning = {hit.key: hit.score for hit in pools.by_meaning if hit.key in held}
-    chosen = _best(lexical, words, asked.k)
-    found = [
-        Candidate(
-            documents[key].memory_id,
-            lexical[key] if key in chosen else 0.0,
-            meaning[key] if key in meaning else pools.cosines.get(key),
-            weights.coverage(held[key]),
-        )
-        for key in chosen | _best(meaning, words, asked.k)
-    ]
-    return sorted(found, key=attrgetter("memory_id"))
-
-
-def _best(scores: Mapping[int, float], words: SpaceWords, k: int) -> set[int]:
-    if len(scores) <= k:
-        return set(scores)
     documents = words.documents
-    return set(sorted(scores, key=lambda key: (-scores[key], documents[key].memory_id))[:k])
+    lexical: dict[int, float] = {}
+    for key, _ in pools.by_words:
+        if (document := documents.get(key)) is not None and (score := weights.bm25(document.tokens, weights.held(document.tokens))) > 0:
+            lexical[key] = scores.get(key, score)
+    meaning = {key: cosine for key, cosine in pools.by_meaning if key in documents}
+    by_words, by_meaning = _best(lexical, words, k), _best(meaning, words, k)
+    found = []
+    for key in by_words | by_meaning:
+        memory_id, tokens = documents[key]
+        told = lexical[key] if key in by_words else 0.0
+        cosine = meaning[key] if key in meaning else pools.cosines.get(key)
+        found.append(Candidate(memory_id, told, cosine, weights.coverage(weights.held(tokens))))
+    found.sort(key=attrgetter("memory_id"))
+    return found
+
+
+def _best(scores: Mapping[int, float], words: SpaceWords, k: int) -> Set[int]:
+    if len(scores) <= k:
+        return scores.keys()
+    # By score, and where it is equal at the edge by id.
+    edge = sorted(scores.values(), reverse=True)[k - 1]
+    above = {key for key, score in scores.items() if score > edge}
+    equal = [key for key, score in scores.items() if score == edge]
+    if len(above) + len(equal) > k:
+        equal = sorted(equal, key=lambda key: words.documents[key].memory_id)[: k - len(above)]
+    return above.union(equal)
 
 
 def _limit(asked: Asked) -> int:
     return asked.k + _LEAN_SLACK if asked.lean else max(_LEAST, asked.k + _SLACK)
-
-
-def _cosine(distance: float | None) -> float:
-    return round(max(-1.0, min(1.0, 1.0 - (distance or 0.0))), _DECIMALS)
-
-
-def _of_kinds(asked: Asked) -> Any:
-    return Filter.by_property("kind").contains_any(sorted(asked.kinds)) if asked.kinds else None
 
 
 def _written(one: Any) -> Written:

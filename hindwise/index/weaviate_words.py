@@ -115,6 +115,7 @@ class Weights:
         """Those that are known; the common ones only where nothing else is known."""
         self._terms, self._searched_for = frozenset(distinct), frozenset(self.searched)
         self._mean = words.tokens / words.docs if words.docs and words.tokens else 1.0
+        self._covered: dict[Set[str], float] = {}
 
     def held(self, tokens: Sequence[str]) -> Set[str]:
         """Which of the question's terms a document with these tokens holds: mostly one or two."""
@@ -131,9 +132,11 @@ class Weights:
 
     def coverage(self, held: Set[str]) -> float:
         """The share of the question's weight that these terms have, 0..1."""
-        if not held or not self._total:
-            return 0.0
-        return round(sum([self.idf[term] for term in held]) / self._total, 6)
+        # Many documents hold the same few terms.
+        if (covered := self._covered.get(held)) is None:
+            share = sum([self.idf[term] for term in held]) / self._total if held and self._total else 0.0
+            covered = self._covered[held] = round(share, 6)
+        return covered
 
 
 class WordsCache:
