@@ -61,7 +61,8 @@ async def _fits(engine: Engine, reflection_id: str, episode: Episode, ceiling: i
     held = spending.hold_id(reflection_id, 1)
 
     def look(conn: Connection) -> bool:
-        return spending.is_held(conn, held, day) or spending.room(conn, episode.tenant_id, day).takes(tokens, ceiling)
+        # What is held for others may come out cheaper: only what is used is past help.
+        return spending.is_held(conn, held, day) or spending.room(conn, episode.tenant_id, day).used + tokens <= ceiling
 
     return await engine.ledger.read(look)
 

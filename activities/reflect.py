@@ -17,7 +17,7 @@ from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint, Usage
 from hindwise.reflect.base import Known, Reflector
 from hindwise.reflect.known import earlier_of, examples_of, with_memories
-from hindwise.reflect.metered import Meter
+from hindwise.reflect.metered import PATIENCE_S, Meter
 from hindwise.reflect.rules import RuleReflector, reflect_by_rules
 from workflows.contracts import ReflectInput, ReflectResult
 
@@ -50,9 +50,9 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
     examples = await engine.ledger.read(lambda conn: examples_of(conn, asked.episode))
     known = Known(earlier=asked.earlier, examples=examples)
     known = await with_memories(engine.ledger, engine.index, engine.embedder, asked.episode, asked.task_key, known)
-    meter = Meter(engine, reflector.model)
+    meter, question = Meter(engine, reflector.model), hold_id(message.reflection_id, message.attempt)
     try:
-        async with meter.question(asked.episode.tenant_id, hold_id(message.reflection_id, message.attempt), asked.episode.turns) as held:
+        async with meter.question(asked.episode.tenant_id, question, asked.episode.turns, patience_s=PATIENCE_S) as held:
             answer, unusable = await _ask(reflector, asked.episode, known, complaints)
     except BudgetSpent:
         return ReflectResult(usable=False, over_budget=True)

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection
 
-from hindwise.errors import LedgerUnavailable, ModelRefused, ModelTimeout, ModelUnavailable
+from hindwise.errors import BudgetSpent, LedgerUnavailable, ModelRefused, ModelTimeout, ModelUnavailable
 from hindwise.ledger import spending
 from hindwise.ledger.spending import Hold
 from hindwise.model.reflection import Usage
@@ -18,6 +18,10 @@ from hindwise.reflect.budget import Prices, accounted, day_of, estimate, spent
 
 if TYPE_CHECKING:
     from hindwise.engine import Engine
+
+PATIENCE_S = 30.0
+"""How long a question waits for what is held for others: most cost less than was held. It keeps its place at the model meanwhile."""
+_LOOK_AGAIN_S = 0.5
 
 
 class Meter:
@@ -38,14 +42,15 @@ class Meter:
         self._hold(conn, tenant_id, held, tokens, "")
 
     @asynccontextmanager
-    async def question(self, tenant_id: str, held: str, turns: Sequence[Turn]) -> AsyncIterator[Hold]:
+    async def question(self, tenant_id: str, held: str, turns: Sequence[Turn], *, patience_s: float = 0.0) -> AsyncIterator[Hold]:
         """Hold what a question about these turns may cost while it is asked; whoever asks settles it, in the transaction of the answer.
 
-        held: id of the hold, the same for the same question. A model that gave no answer costs nothing; one that was cut off by a time
-        limit counts as the estimate, since a provider bills what it began. Raises BudgetSpent.
+        held: id of the hold, the same for the same question. patience_s: how long to wait where it is others' holds that leave no room.
+        A model that gave no answer costs nothing; one that was cut off by a time limit counts as the estimate, since a provider bills
+        what it began. Raises BudgetSpent.
         """
         tokens, asked_by = await asyncio.to_thread(estimate, turns), str(uuid4())
-        kept = await self._ledger.write(lambda conn: self._hold(conn, tenant_id, held, tokens, asked_by))
+        kept = await self._wait_for_room(tenant_id, held, tokens, asked_by, patience_s)
         try:
             yield kept
         except (ModelUnavailable, ModelRefused) as error:
@@ -53,6 +58,17 @@ class Meter:
             with contextlib.suppress(LedgerUnavailable):  # then the hold stays, and counts as used
                 await self._ledger.write(lambda conn: spending.settle(conn, kept, Usage(), self.model, lost=lost))
             raise
+
+    async def _wait_for_room(self, tenant_id: str, held: str, tokens: int, asked_by: str, patience_s: float) -> Hold:
+        end = asyncio.get_running_loop().time() + patience_s
+        while True:
+            try:
+                return await self._ledger.write(lambda conn: self._hold(conn, tenant_id, held, tokens, asked_by))
+            except BudgetSpent as error:
+                fits_alone = error.extra["used"] + tokens <= self.ceiling
+                if not fits_alone or asyncio.get_running_loop().time() + _LOOK_AGAIN_S > end:
+                    raise
+            await asyncio.sleep(_LOOK_AGAIN_S)
 
     def settle(self, conn: Connection, kept: Hold, usage: Usage) -> None:
         """Count what was answered, once."""

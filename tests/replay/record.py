@@ -99,6 +99,18 @@ async def reflection_without_a_model(stage: Stage) -> Handles:
     return {"reflection-unavailable": handle}
 
 
+async def reflection_over_budget(stage: Stage) -> Handles:
+    """The day's tokens end between two questions; for a second task they are used up before the first."""
+    stage.on("gather", BY_MODEL, BY_MODEL.model_copy(update={"over_budget": True}))
+    stage.on("reflect", ReflectResult(usable=True, drafts=1), ReflectResult(usable=False, over_budget=True), ReflectResult(usable=True))
+    stage.on("ground", GroundResult(accepted=0, rejected=1, complaints=1), GroundResult(accepted=1, rejected=0, complaints=0))
+    between = await stage.reflection()
+    await between.result()
+    before = await stage.reflection()
+    await before.result()
+    return {"reflection-budget-between": between, "reflection-budget": before}
+
+
 async def reflection_parked(stage: Stage) -> Handles:
     stage.on("gather", BY_MODEL)
     stage.on("reflect", refused())
@@ -192,6 +204,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[Handles]], ...] = (
     reflection_by_rules,
     reflection_with_fallback,
     reflection_without_a_model,
+    reflection_over_budget,
     reflection_parked,
     reflection_released,
     reflection_taken_over_by_rules,

@@ -34,7 +34,7 @@ def test_session_and_reflection_have_histories_of_every_sort() -> None:
     assert {path.stem for path in FILES} >= {
         "session-closed", "session-idle", "session-waiting", "session-first-run", "session-second-run", "reflection-rules",
         "reflection-fallback", "reflection-unavailable", "reflection-parked", "reflection-retry", "reflection-use-rules",
-        "reflection-skip", "reflection-skipped", "erase-retry", "erase-waiting",
+        "reflection-skip", "reflection-skipped", "reflection-budget", "reflection-budget-between", "erase-retry", "erase-waiting",
     }  # fmt: skip
 
 

@@ -46,6 +46,32 @@ async def test_complaints_are_put_to_the_model_again(stage: Stage) -> None:
     assert report.reflector == "llm"
 
 
+async def test_where_the_days_tokens_are_used_up_no_model_is_asked(stage: Stage) -> None:
+    """Told at the gathering: nothing waits in the model's queue only to hear it. People see why."""
+    stage.on("gather", BY_MODEL.model_copy(update={"over_budget": True}))
+    async with stage.workers():
+        handle = await stage.reflection()
+        report = await handle.result()
+        details = await details_of(handle)
+    assert stage.steps() == USUAL_STEPS
+    assert [m.reflector for m in stage.asked("reflect")] == ["rules"]
+    assert [(m.fallback_from, m.fallback_cause) for m in stage.asked("resolve")] == [("llm", "budget")]
+    assert (report.status, report.reflector, report.fallback_cause) == ("completed", "rules", "budget")
+    assert "tokens for the model are used up" in details
+
+
+@pytest.mark.parametrize(("accepted", "reflector", "cause"), [(0, "rules", "budget"), (2, "llm", "")])
+async def test_tokens_that_end_between_two_questions_leave_what_stands(stage: Stage, accepted: int, reflector: str, cause: str) -> None:
+    """What the first answer said with ground is kept; where nothing of it stands, rules reflect."""
+    stage.on("gather", BY_MODEL)
+    stage.on("reflect", ReflectResult(usable=True, drafts=3), ReflectResult(usable=False, over_budget=True), ReflectResult(usable=True))
+    stage.on("ground", GroundResult(accepted=accepted, rejected=1, complaints=1), GroundResult(accepted=1, rejected=0, complaints=0))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert [m.reflector for m in stage.asked("reflect")] == ["llm", "llm", "rules"][: 2 if accepted else 3]
+    assert (report.reflector, report.fallback_cause) == (reflector, cause)
+
+
 async def test_what_stands_after_the_last_complaint_stands(stage: Stage) -> None:
     """A model that repairs two of three drafts is not thrown away for the third."""
     stage.on("gather", BY_MODEL)
