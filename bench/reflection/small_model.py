@@ -12,7 +12,7 @@ import argparse
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ from hindwise.ledger import episodes, memories, reflections
 from hindwise.ledger.engine import Ledger
 from hindwise.model.episode import Outcome
 from hindwise.model.turn import Turn
-from hindwise.reflect.llm.client import FORMATS, ChatEndpoint
+from hindwise.reflect.llm.ability import FORMATS
+from hindwise.reflect.llm.client import ChatEndpoint
 from hindwise.reflect.llm.prompt import PROMPT_VERSION
 from hindwise.reflect.llm.schema import wire_schema
 from hindwise.settings import Settings
@@ -50,7 +51,7 @@ def sample(runs: int) -> list[Run]:
     chosen = []
     for number, (flight, pair) in enumerate(zip(sized[:runs], PAIRS[:runs], strict=False)):
         chosen.append(_airline(flight, with_verdict=number % 2 == 1))
-        chosen += [_own(by_id[f"{pair}-{lang}"]) for lang in ("en", "zh")]
+        chosen += [own(by_id[f"{pair}-{lang}"]) for lang in ("en", "zh")]
     return chosen
 
 
@@ -59,7 +60,7 @@ def _airline(run: dict[str, Any], *, with_verdict: bool) -> Run:
     return Run(run["run_id"], "airline, English", "en", _body(run["run_id"], "airline", episode.turns, episode.outcome))
 
 
-def _own(run: dict[str, Any]) -> Run:
+def own(run: dict[str, Any]) -> Run:
     """Its user is its own, so that no run is shown what another one's user said; the agent's lessons are shared, as in life."""
     episode = parallel.episode_of(run)
     group = "own, English" if run["lang"] == "en" else "own, Chinese"
@@ -133,8 +134,11 @@ def _read(conn: Any, shown: dict[str, Any]) -> Stored:
     )
 
 
-async def measure(args: argparse.Namespace) -> dict[str, Any]:
-    """Run the sample until it or the time is at its end. Raises NotStarted, ModelUnavailable, ModelRefused."""
+async def measure(args: argparse.Namespace, note: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """Run the sample until it or the time is at its end. Raises NotStarted, ModelUnavailable, ModelRefused.
+
+    note: told the result so far after each run, since hours of a slow model must not be lost either.
+    """
     taken = await format_of(args.base_url, args.model, args.timeout_s)
     settings = {
         "HINDWISE_REFLECTOR": "llm",
@@ -144,14 +148,7 @@ async def measure(args: argparse.Namespace) -> dict[str, Any]:
         "HINDWISE_LLM_BUDGET_S": str(args.budget_s),
     }
     chosen, told, ends = sample(args.runs), [], time.monotonic() + 60 * args.minutes
-    limit_s = GROUND_TRIES * (args.budget_s + args.timeout_s) + 120
-    async with stand(settings) as place, Door(place.up.api_url, place.up.api_key) as door:
-        for run in chosen:
-            if time.monotonic() > ends:
-                break
-            told.append(await reflect(place, door, run, limit_s))
-            print(f"{time.strftime('%H:%M:%S')} {small_model_show.line(told[-1])}", flush=True)
-    return {
+    result = {
         "model": args.title or args.model,
         "served_by": args.served_by,
         "format": taken,
@@ -160,8 +157,18 @@ async def measure(args: argparse.Namespace) -> dict[str, Any]:
         "budget_s": args.budget_s,
         "at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "sampled": len(chosen),
-        "runs": [one.model_dump(mode="json") for one in told],
+        "runs": [],
     }
+    limit_s = GROUND_TRIES * (args.budget_s + args.timeout_s) + 120
+    async with stand(settings) as place, Door(place.up.api_url, place.up.api_key) as door:
+        for run in chosen:
+            if time.monotonic() > ends:
+                break
+            told.append(await reflect(place, door, run, limit_s))
+            print(f"{time.strftime('%H:%M:%S')} {small_model_show.line(told[-1])}", flush=True)
+            result = result | {"runs": [one.model_dump(mode="json") for one in told]}
+            await asyncio.to_thread(note, result)
+    return result
 
 
 def without_words(result: dict[str, Any]) -> dict[str, Any]:
@@ -175,8 +182,11 @@ def keep(result: dict[str, Any], path: Path = KEPT) -> None:
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     noted = next(({"read": one["read"]} for one in before if one["model"] == result["model"] and "read" in one), {})
     others = [one for one in before if one["model"] != result["model"]]
-    text = json.dumps([*others, without_words(result) | noted], ensure_ascii=False, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
+    _write(path, [*others, without_words(result) | noted])
+
+
+def _write(path: Path, told: object) -> None:
+    path.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _arguments() -> argparse.Namespace:
@@ -199,10 +209,9 @@ def _arguments() -> argparse.Namespace:
 def main() -> None:
     """Run, print, and keep."""
     args = _arguments()
-    result = asyncio.run(measure(args))
     RESULTS.mkdir(exist_ok=True)
     whole = RESULTS / f"small-model-{time.strftime('%Y%m%d-%H%M%S')}.json"
-    whole.write_text(json.dumps(result, ensure_ascii=False, indent=1), encoding="utf-8")
+    result = asyncio.run(measure(args, lambda so_far: _write(whole, so_far)))
     if args.write:
         keep(result)
     print("\n".join(small_model_show.section(result)))

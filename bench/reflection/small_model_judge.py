@@ -199,7 +199,7 @@ def _faults(run: Run, episode: Episode, memory: Memory) -> Iterator[str]:
             yield f"quotes what is not there: {quote}"
     origins = {str(turn.origin) for quote, turns in places if quote for turn in turns}
     if memory.kind in _SLOTTED and origins and origins <= _OUTSIDE:
-        yield f"a {memory.kind} in the words of {', '.join(sorted(origins))}"
+        yield f"{memory.kind} in the words of {', '.join(sorted(origins))}"
     called = {call.name for turn in episode.turns for call in turn.tool_calls} | {turn.name for turn in episode.turns if turn.name}
     yield from (f"names a tool that was not used: {tool}" for tool in memory.tools if tool not in called)
     words = json.dumps(
