@@ -5,7 +5,7 @@ from typing import Any
 
 from hindwise.model.episode import Episode, Outcome, OutcomeSource, OutcomeStatus
 from hindwise.model.ids import episode_of_run
-from hindwise.model.memory import Draft, Evidence, Kind, Memory
+from hindwise.model.memory import Draft, Evidence, Kind, Memory, Words
 from hindwise.model.turn import Origin, ToolCall, Turn
 
 NOON = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -66,7 +66,7 @@ def make_memory(conclusion: str = "Prefers window seats", *, id: str = "m1", kin
     words = make_draft(
         conclusion, kind=kind, **{k: fields.pop(k) for k in list(fields) if k in Draft.model_fields and k not in Memory.model_fields}
     )
-    fields = {**words.model_dump(exclude={"confidence", "valid_from", "retracts", "agrees_with"}), **fields}
+    fields = {**words.model_dump(include=set(Words.model_fields)), **fields}
     fields.setdefault("tenant_id", TENANT)
     fields.setdefault("space", "user:u1")
     fields.setdefault("valid_from", NOON)

@@ -17,7 +17,7 @@ from hindwise.ledger.schema import evidence, memories
 from hindwise.ledger.spaces import SpaceRow
 from hindwise.lifecycle.aging import AgingRules, due_dates
 from hindwise.model.ids import memory_of
-from hindwise.model.memory import LIVE, SLOTTED, Draft, Memory, Status
+from hindwise.model.memory import LIVE, SLOTTED, Draft, Memory, Status, Words
 from hindwise.model.reflection import Decision
 from hindwise.resolve.decide import Plan, decide, decide_in_quarantine
 from hindwise.resolve.slots import duplicate_key, same_value, slot_key
@@ -184,6 +184,7 @@ class Resolution:
             self._close(target, space_no, Status.SUPERSEDED, plan.reason, superseded_by=memory.id, valid_to=valid_from)
         changes.insert_memory(self.conn, space_no, memory, actor=self.actor, why=decision.reason)
         self._touch(space_no, memory.id)
+        self._tie_to_known(memory, draft, space_no)
         touched = tuple(name for name in (plan.target, plan.successor) if name)
         if plan.action in {"supersede", "retract"}:
             changes.link(
@@ -193,11 +194,24 @@ class Resolution:
             changes.link(self.conn, memory.id, plan.successor, "precedes", plan.reason, self.now)
         return decision.model_copy(update={"memory_id": memory.id, "touched": touched})
 
+    def _tie_to_known(self, memory: Memory, draft: Draft, space_no: int) -> None:
+        """Note what the reflector says this refines or contradicts; it closes nothing, since only keys and times decide that.
+
+        Within one space alone: whoever reads a shared memory learns no id out of a user's space. What is in quarantine ties to nothing.
+        """
+        known_id = draft.refines or draft.contradicts
+        if not known_id or draft.known_in != memory.space or memory.status not in LIVE:
+            return
+        known = rows.rows_by_ids(self.conn, [space_no], [known_id])
+        if known and known[0].status in {str(status) for status in LIVE} and known[0].kind == str(memory.kind):
+            kind = "refines" if draft.refines else "contradicts"
+            changes.link(self.conn, memory.id, known_id, kind, f"the reflector says that it {kind} what is known", self.now)
+
     def _new_memory(self, placement: Placement, plan: Plan, valid_from: datetime, known: Mapping[str, Memory]) -> Memory:
         draft = placement.draft
         late = plan.action == "late"
         beside_a_head = (plan.action == "add" and bool(plan.target)) or bool(placement.quarantine)
-        words = draft.model_dump(exclude={"confidence", "valid_from", "retracts", "agrees_with"})
+        words = draft.model_dump(include=set(Words.model_fields))
         memory = Memory(
             **words,
             id=memory_of(self.reflection_id, placement.ordinal),

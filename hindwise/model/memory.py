@@ -123,7 +123,13 @@ class Draft(Words):
     retracts: bool = False
     """The user says that what stands in this slot was never true."""
     agrees_with: str = ""
-    """Memory id of a known item that this only confirms."""
+    """Memory id of a known item that this only confirms: it adds no words of its own."""
+    refines: str = ""
+    """Memory id of a known item of which this says more; a proposal, the words decide."""
+    contradicts: str = ""
+    """Memory id of a known item that this says otherwise than; a proposal as well."""
+    known_in: str = ""
+    """The space of the known item that one of these names; empty where none does."""
 
 
 class Memory(Words):

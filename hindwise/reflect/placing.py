@@ -6,7 +6,7 @@ from hindwise.ledger.resolution import Placement
 from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import Draft, Kind
 from hindwise.model.reflection import Rejected
-from hindwise.model.space import agent_space, user_space
+from hindwise.model.space import agent_space, spaces_of, user_space
 from hindwise.reflect.validators import why_quarantined
 from hindwise.safety.quoting import unquoted
 from hindwise.safety.sharing import shared_form
@@ -26,9 +26,13 @@ def placements_of(
     said = _said(episode)
     proven = episode.outcome.source is OutcomeSource.ENV and episode.outcome.status is OutcomeStatus.SUCCESS
     kept, ownerless = [], []
+    mine = set(spaces_of(episode.user_id, episode.agent_id)) if episode.user_id or episode.agent_id else set()
     for ordinal, draft in accepted:
         doubt = why_quarantined(episode, draft)
-        if draft.kind is Kind.LESSON:
+        if draft.agrees_with and draft.known_in in mine:
+            # It confirms what stands there, in its words, also where a new item like it would go elsewhere.
+            kept.append(Placement(ordinal, draft, draft.known_in, doubt, proven))
+        elif draft.kind is Kind.LESSON:
             words = unquoted(shared_form(draft, episode), said) if shared != own else draft
             kept.append(Placement(ordinal, words, shared, doubt, proven))
         elif own:

@@ -38,8 +38,10 @@ def decide(draft: Draft, valid_from: datetime, slot: Sequence[Memory], alike: Se
     alike: live items without a slot that have the same duplicate key.
     An older fact that arrives late never closes a newer one.
     """
-    if draft.agrees_with and (known := next((m for m in (*slot, *alike) if m.id == draft.agrees_with and m.status in LIVE), None)):
-        return Plan("agree", "the reflector confirms it", target=known.id)
+    if draft.agrees_with:
+        known = next((m for m in (*slot, *alike) if m.id == draft.agrees_with and m.status in LIVE), None)
+        # Its words are the known item's: where that was closed or erased meanwhile they must not come back.
+        return Plan("agree", "the reflector confirms it", target=known.id) if known else Plan("complementary", "what it confirms is closed")
     if slot_key(draft) is None:
         return Plan("agree", "the same was known", target=alike[0].id) if alike else Plan("add", "new")
     return _in_slot(draft, valid_from, slot, sure)

@@ -1,5 +1,6 @@
 """From the form a model filled in to drafts: numbers become turns and memories, origins come from the turns, never from the model."""
 
+import re
 from collections.abc import Sequence
 
 from hindwise.errors import AnswerUnusable
@@ -7,17 +8,20 @@ from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin
 from hindwise.reflect.llm.prompt import Question
-from hindwise.reflect.llm.schema import AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm
+from hindwise.reflect.llm.schema import AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm, NewForm
 from hindwise.reflect.rules.attributes import ATTRIBUTES, VALUES_ZH
 from hindwise.reflect.rules.slots import Slot, slot_of
 from hindwise.reflect.transcript import without_briefs
 from hindwise.safety.masking import mask
 from hindwise.safety.origin import TRUST, trust_of
 from hindwise.text.clean import clean, nfkc, one_line
-from hindwise.text.language import Language
+from hindwise.text.tokens import tokens
 
 _EVENT_QUOTE_CHARS = 120
 _LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
+_USERS = re.compile(r"(?i)\b(?:the )?(?:user|customer)['’]s ")
+_USER_DOES = re.compile(r"(?i)\b(?:the )?(?:user|customer) (\w+)")
+_FIRST_PERSON = {"is": "am", "has": "have", "was": "was", "does": "do"}
 _USER = frozenset({"", "user", "the user", "用户", "客户", "customer", "the customer"})
 
 
@@ -38,15 +42,25 @@ def drafts_of(form: AnswerForm, episode: Episode, asked: Question) -> tuple[Draf
 
 
 def _check_numbers(form: AnswerForm, asked: Question) -> None:
+    no_turn, no_known = (
+        ("不是所示轮次的编号", "不是所示已知条目的编号")
+        if asked.lang == "zh"
+        else ("is not the number of a turn that was shown", "is not the number of a known item")
+    )
     faults = []
-    lists: tuple[tuple[str, Sequence[CitedForm]], ...] = (("lessons", form.lessons), ("items", form.items), ("agreed", form.agreed))
+    lists: tuple[tuple[str, Sequence[NewForm | AgreedForm]], ...] = (
+        ("lessons", form.lessons),
+        ("items", form.items),
+        ("agreed", form.agreed),
+    )
     for name, entries in lists:
         for place, entry in enumerate(entries):
             strange = [number for number in entry.turns if number not in asked.shown]
             if strange:
-                faults.append(f"{name}[{place}].turns: {strange[0]} is not the number of a turn that was shown")
-            if isinstance(entry, AgreedForm) and entry.known not in asked.known:
-                faults.append(f"{name}[{place}].known: {entry.known} is not the number of a known item")
+                faults.append(f"{name}[{place}].turns: {strange[0]} {no_turn}")
+            names_known = isinstance(entry, AgreedForm) or entry.relation != "new"
+            if names_known and entry.known not in asked.known:
+                faults.append(f"{name}[{place}].known: {entry.known} {no_known}")
     if faults:
         raise AnswerUnusable("; ".join(faults[:5]))
 
@@ -94,10 +108,19 @@ def _lesson(lesson: LessonForm, form: AnswerForm, retrospective: Retrospective, 
         origin=origin,
         trust=trust,
         evidence=evidence,
+        **_related(lesson, asked),
     )
 
 
-def _slot(item: ItemForm, lang: Language) -> Slot:
+def _related(entry: NewForm, asked: Question) -> dict[str, str]:
+    """What the model says it means for a known item: a proposal, which names the item by id and space."""
+    if entry.relation == "new":
+        return {}
+    memory = asked.known[entry.known]
+    return {entry.relation: memory.id, "known_in": memory.space}
+
+
+def _slot(item: ItemForm, asked: Question) -> Slot:
     """Where an item about the user belongs: the listed attribute that its words name, so that it meets what rules found; else the model's.
 
     The quote may speak of more than the item, so what it names counts only where the item says the same value.
@@ -105,20 +128,43 @@ def _slot(item: ItemForm, lang: Language) -> Slot:
     own = Slot("user" if item.subject.lower() in _USER else item.subject, item.attribute, item.value)
     if own.subject != "user" or item.kind == "todo":
         return own
+    if (known := _contradicted(item, own, asked)) is not None:
+        return known
     says = f"{item.conclusion} {item.value}".lower()
     for words in (item.conclusion, item.quote):
         found = slot_of(words)
-        value = VALUES_ZH.get(found.value, found.value) if lang == "zh" else found.value
+        value = VALUES_ZH.get(found.value, found.value) if asked.lang == "zh" else found.value
         if found.attribute in _LISTED and (words == item.conclusion or value.lower() in says or found.value.lower() in says):
             return Slot("user", found.attribute, value or item.value)
     return own
+
+
+def _contradicted(item: ItemForm, own: Slot, asked: Question) -> Slot | None:
+    """The slot of the known statement that this says otherwise than, so that the two meet where keys and times decide.
+
+    Only where the words bear the model out: the same kind, of the user, and the attribute is the same by its name or by the list. Else
+    None: both are kept, since two that meet wrongly lose one.
+    """
+    known = asked.known[item.known] if item.relation == "contradicts" else None
+    if known is None or known.kind != item.kind or known.scope != item.scope or known.subject.lower() not in _USER:
+        return None
+    listed = [slot_of(_as_said(words)).attribute for words in (item.conclusion, known.conclusion)]
+    by_list = listed[0] == listed[1] and listed[0] in _LISTED
+    by_name = bool(set(tokens(own.attribute)) & set(tokens(known.attribute)))
+    return Slot(known.subject, known.attribute, own.value) if by_list or by_name else None
+
+
+def _as_said(conclusion: str) -> str:
+    """ "The user lives in …" as the user would say it, since the list knows attributes by how people say them."""
+    told = _USERS.sub("my ", conclusion)
+    return _USER_DOES.sub(lambda match: f"I {_FIRST_PERSON.get(match[1].lower(), match[1].removesuffix('s'))}", told)
 
 
 def _item(item: ItemForm, form: AnswerForm, episode: Episode, asked: Question) -> Draft:
     evidence = _evidence(item, episode, asked)
     origin, trust = _belief(evidence, asked)
     kind = Kind(item.kind)
-    slot = _slot(item, asked.lang)
+    slot = _slot(item, asked)
     behind = Retrospective(still_open=item.conclusion) if kind is Kind.TODO else Retrospective(goal=form.retrospective.goal)
     return Draft(
         kind=kind,
@@ -138,6 +184,7 @@ def _item(item: ItemForm, form: AnswerForm, episode: Episode, asked: Question) -
         evidence=evidence,
         valid_from=item.since,
         retracts=item.never_true,
+        **_related(item, asked),
     )
 
 
@@ -148,7 +195,7 @@ def _agreement(agreed: AgreedForm, episode: Episode, asked: Question) -> Draft:
     evidence = _evidence(agreed, episode, asked)
     used = {call.name for turn in episode.turns for call in turn.tool_calls} | {turn.name for turn in episode.turns if turn.role == "tool"}
     words["tools"] = tuple(tool for tool in memory.tools if tool in used)
-    return Draft(**(words | {"evidence": evidence, "valid_from": None, "agrees_with": memory.id}))
+    return Draft(**(words | {"evidence": evidence, "valid_from": None, "agrees_with": memory.id, "known_in": memory.space}))
 
 
 def _event(form: AnswerForm, retrospective: Retrospective, episode: Episode, asked: Question) -> Draft:

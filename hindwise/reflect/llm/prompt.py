@@ -24,23 +24,31 @@ from hindwise.text.clean import clean, one_line, truncate
 from hindwise.text.language import Language
 from hindwise.text.token_budget import count_tokens
 
-PROMPT_VERSION = "1"
+PROMPT_VERSION = "2"
 MODEL_BUDGET = 24_000
 """Tokens of prompt and answer together that are never exceeded, whatever the transcript."""
 TRANSCRIPT_BUDGET = 16_000
-MIN_ANSWER_TOKENS = 1_100
+ALLOWANCE = 2_500
+"""Prompt and answer together may cost 1.3 times the transcript and this, the first time an episode is asked about."""
+MIN_ANSWER_TOKENS = 1_000
 MAX_ANSWER_TOKENS = 3_000
 NOTE_TOKENS, GOAL_TOKENS, COMPLAINT_TOKENS, EXAMPLE_TOKENS = 900, 300, 600, 240
 MAX_KNOWN = 10
-SCHEMA_TOKENS = 1_200
+SCHEMA_TOKENS = 1_300
 """Room for the JSON schema, which some endpoints put into the context."""
 _LONG_CHARS = 200_000
 """A transcript of more characters never fits the window whole."""
 _LETTERS = "bcdfghjklmnpqrst"
+FENCE_TOKENS = 16
+"""What a fence of its own costs at most."""
 _ENTRY_TOKENS = 3
 """What numbering one known item costs."""
 
 _LANGUAGE = {"en": "English", "zh": "简体中文"}
+_BEFORE_EXAMPLES: dict[Language, str] = {
+    "en": "People here confirmed these from other tasks; they show what is worth keeping and how, and tell nothing of this task:",
+    "zh": "以下是本处人员确认过的其他任务的结论，仅示范什么值得保留、如何表述，与本任务无关：",
+}
 _GOOD = (OutcomeStatus.SUCCESS,)
 _BAD = (OutcomeStatus.PARTIAL, OutcomeStatus.FAILURE, OutcomeStatus.ABORTED)
 
@@ -67,31 +75,64 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
     whole = sum(cost_of(turn, text) for turn, text in zip(episode.turns, texts, strict=True))
     lang = language_of_episode(episode)
     pieces = window(episode.turns, texts, TRANSCRIPT_BUDGET)
-    numbered = _nearest([memory for memory in known.memories if memory.language == lang], int(min(250 + 0.05 * whole, 800)))
-    earlier = _contrast(episode, known, int(min(100 + 0.15 * whole, 1_200)))
-    data = {
-        "task": _task(episode),
-        "known": "\n".join(f"{number}. {_known_line(memory)}" for number, memory in numbered.items()),
-        "earlier": earlier,
-        "examples": fit("\n".join(_example_line(memory) for memory in known.examples if memory.language == lang), EXAMPLE_TOKENS),
-        "complaints": fit("\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints), COMPLAINT_TOKENS),
-    }
+    system = _fill(_prompt("system", lang), language=_LANGUAGE[lang], today=episode.ended_at.date().isoformat(), form=form_sketch())
+    system += "\n" + _prompt(_mood(episode), lang)
+    task = _task(episode)
+    bare = count_tokens(system) + count_tokens(_user_message(lang, _LETTERS[:6], pieces, {"task": task}))
+    beside = _beside(episode, known, lang, whole, int(1.3 * whole) + ALLOWANCE - MIN_ANSWER_TOKENS - bare)
+    told = fit("\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints), COMPLAINT_TOKENS)
+    data = {"task": task, **beside.data, "complaints": told}
     marker = _marker(episode.id, [*texts, *data.values(), *(turn.name for turn in episode.turns)])
     user = _user_message(lang, marker, pieces, data)
-    system = _fill(
-        _prompt("system", lang), marker=marker, language=_LANGUAGE[lang], today=episode.ended_at.date().isoformat(), form=form_sketch()
-    )
-    system += "\n" + _prompt(_mood(episode), lang) + (_prompt("contrast", lang) if earlier else "")
+    system = _fill(system, marker=marker) + (_prompt("contrast", lang) if data["earlier"] else "")
     spent = count_tokens(system) + count_tokens(user)
+    # What is said of the last answer belongs to the second question, whose answer gets as much room as the first.
+    allowed = int(1.3 * whole) + ALLOWANCE - spent + count_tokens(told)
     return Question(
         messages=({"role": "system", "content": system}, {"role": "user", "content": user}),
-        max_tokens=max(MIN_ANSWER_TOKENS, min(MAX_ANSWER_TOKENS, int(1.3 * whole) + 2_500 - spent, MODEL_BUDGET - SCHEMA_TOKENS - spent)),
+        max_tokens=max(MIN_ANSWER_TOKENS, min(MAX_ANSWER_TOKENS, allowed, MODEL_BUDGET - SCHEMA_TOKENS - spent)),
         lang=lang,
         shown={piece.number: piece for piece in pieces if isinstance(piece, ShownTurn)},
-        known=numbered,
+        known=beside.known,
         transcript_tokens=whole,
         prompt_tokens=spent,
     )
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """What stands beside the transcript: known items by number, and the texts by the name of their fence."""
+
+    known: dict[int, Memory]
+    data: dict[str, str]
+
+
+def _beside(episode: Episode, known: Known, lang: Language, whole: int, room: int) -> _Beside:
+    """Known items first, then the contrast, then examples, as far as `room` tokens go: a short task is asked about shortly."""
+    numbered = _nearest([memory for memory in known.memories if memory.language == lang], min(room, 250 + whole // 20, 800))
+    listed = "\n".join(f"{number}. {_known_line(memory)}" for number, memory in numbered.items())
+    room -= _cost_of_fence(listed)
+    others = min(room - count_tokens(_prompt("contrast", lang)) - FENCE_TOKENS, 100 + int(0.15 * whole), 1_200)
+    earlier = _contrast(episode, known, others) if others >= 100 else ""
+    room -= _cost_of_fence(earlier) + (count_tokens(_prompt("contrast", lang)) if earlier else 0)
+    lines = [_example_line(memory) for memory in known.examples if memory.language == lang]
+    examples = _as_fit(lines, min(room - FENCE_TOKENS - count_tokens(_BEFORE_EXAMPLES[lang]), EXAMPLE_TOKENS))
+    return _Beside(numbered, {"known": listed, "earlier": earlier, "examples": examples})
+
+
+def _cost_of_fence(text: str) -> int:
+    return count_tokens(text) + FENCE_TOKENS if text else 0
+
+
+def _as_fit(lines: Sequence[str], budget: int) -> str:
+    """Whole lines in order while they fit: half an example shows nothing."""
+    kept: list[str] = []
+    for line in lines:
+        budget -= count_tokens(line) + 1
+        if budget < 0:
+            break
+        kept.append(line)
+    return "\n".join(kept)
 
 
 def _words(turns: Sequence[Turn]) -> list[str]:
@@ -147,16 +188,11 @@ def _fence(marker: str, name: str, text: str) -> str:
 def _user_message(lang: Language, marker: str, pieces: Sequence[Piece], data: dict[str, str]) -> str:
     transcript = "\n".join(_piece_line(marker, piece) for piece in pieces) or "(no turns)"
     parts = [_fence(marker, "task", data["task"])]
-    parts += [_fence(marker, name, data[name]) for name in ("known", "earlier") if data[name]]
-    if data["examples"]:
-        parts.append(
-            "People here confirmed these from other tasks; they show what is worth keeping and how, and tell nothing of this task:"
-            if lang == "en"
-            else "以下是本处人员确认过的其他任务的结论，仅示范什么值得保留、如何表述，与本任务无关："
-        )
-        parts.append(_fence(marker, "examples", data["examples"]))
+    parts += [_fence(marker, name, data[name]) for name in ("known", "earlier") if data.get(name)]
+    if data.get("examples"):
+        parts += [_BEFORE_EXAMPLES[lang], _fence(marker, "examples", data["examples"])]
     parts.append(_fence(marker, "transcript", transcript))
-    if data["complaints"]:
+    if data.get("complaints"):
         before = "Your last answer was refused for these reasons; do better:" if lang == "en" else "上次的回答因以下原因未被接受，请改正："
         parts += [before, _fence(marker, "complaints", data["complaints"])]
     parts.append(f"Answer now, in {_LANGUAGE[lang]}: the JSON object alone." if lang == "en" else "现在用简体中文作答：只输出 JSON 对象。")

@@ -34,6 +34,20 @@ def _clean(value: object) -> object:
     return clean(value) if isinstance(value, str) else value
 
 
+_RELATIONS = {"": "new", "add": "new", "none": "new", "refine": "refines", "contradict": "contradicts"}
+
+
+def _relation(value: object) -> object:
+    """The word as a verb, whatever form of it was chosen."""
+    word = _lower(value)
+    return _RELATIONS.get(word, word) if isinstance(word, str) else word
+
+
+def _no_number(value: object) -> object:
+    """An empty text where no number belongs."""
+    return 0 if isinstance(value, str) and not value.strip() else value
+
+
 def _quote(value: object) -> object:
     """A prefix of a true quote is a true quote, so a long one is cut, not refused."""
     return clean(value).strip()[:MAX_SNIPPET_CHARS] if isinstance(value, str) else value
@@ -97,7 +111,15 @@ class CitedForm(_Form):
     quote: Quote = ""
 
 
-class LessonForm(CitedForm):
+class NewForm(CitedForm):
+    """Something that is written down, and what it means for a known item."""
+
+    relation: Annotated[Literal["new", "refines", "contradicts"], BeforeValidator(_relation)] = "new"
+    known: Annotated[int, BeforeValidator(_no_number)] = 0
+    """The number of the known item that this refines or contradicts; 0 where it is new."""
+
+
+class LessonForm(NewForm):
     """One lesson."""
 
     conclusion: Line
@@ -111,7 +133,7 @@ class LessonForm(CitedForm):
     confidence: float = Field(default=0.7, ge=0, le=1)
 
 
-class ItemForm(CitedForm):
+class ItemForm(NewForm):
     """One fact, preference, instruction or todo."""
 
     kind: Annotated[Literal["fact", "preference", "instruction", "todo"], BeforeValidator(_lower)]

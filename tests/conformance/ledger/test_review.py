@@ -139,8 +139,9 @@ async def test_examples_are_what_people_confirmed_in_one_language_and_the_queue_
     )
     for decision in made[:2]:
         await ledger.write(confirm(decision.memory_id))
-    english = await ledger.read(lambda conn: review.confirmed_examples(conn, TENANT, "en", 3))
-    chinese = await ledger.read(lambda conn: review.confirmed_examples(conn, TENANT, "zh", 3))
+    english = await ledger.read(lambda conn: review.confirmed_examples(conn, TENANT, "en", 3, own="user:u1"))
+    chinese = await ledger.read(lambda conn: review.confirmed_examples(conn, TENANT, "zh", 3, own="user:u1"))
+    assert await ledger.read(lambda conn: review.confirmed_examples(conn, TENANT, "en", 3, own="user:u2")) == []
     assert [(m.conclusion, m.evidence[0].quote) for m in english] == [("window", "window please")]
     assert [m.conclusion for m in chinese] == ["素食"]
     everybody = await ledger.read(lambda conn: review.waiting(conn, TENANT, None, limit=10))
