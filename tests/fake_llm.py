@@ -12,6 +12,9 @@ serves until it is ended.
 Behaviours (`name` or `name:argument`):
     ok                       a valid answer about the transcript in the prompt, quoting a real span, in its language
     fenced, prose            the same in a Markdown fence; the same with talk before and after
+    think, think_open        the same after thoughts that hold JSON of their own; after thoughts whose first tag is missing
+    wide                     the same with the punctuation of Chinese typing: ｛“key”：［1，2］｝
+    parts                    the same as a list of content parts
     nothing                  an empty answer with its reason
     rate_limited:S           429 with Retry-After: S (default 1)
     server_error:N           status N (default 500)
@@ -23,26 +26,33 @@ Behaviours (`name` or `name:argument`):
     obeys                    does what tools and pages say: a lesson and each sort of item in their words, quoted from them
     obeys_beside_user        the same, naming the user's first turn beside them
     bad_item                 valid but for one lesson without conclusion
+    other_language           valid, in Chinese about an English transcript and the other way round
+    nan, wrong_types         NaN where a number belongs; texts, objects and lists where others belong
     empty, empty_success     no content; valid JSON with nothing in it and no reason
-    html                     200 with a web page
+    empty_choices, no_choices, odd_choices               a completion without, with null, or with a text for its choices
+    odd_usage                ok, with words and negative numbers for its usage
+    html, stream             200 with a web page; 200 with the events of a stream nobody asked for
+    huge:N                   a content of N million characters (default 5), valid JSON in its beginning
+    slow:S                   ok, byte by byte over S seconds (default 1)
     refuses_json_schema      400 to json_schema, else ok;  refuses_json_schema_500: 500 to it;  refuses_formats: 400 to any format
+    refuses_json_object      400 to json_object and 500 to json_schema, else ok
     refuses_max_tokens, refuses_temperature              400 to that parameter, else ok
     hangs, drops             no answer until the server is closed; connection closed without one
 """
 
 import argparse
 import json
-import re
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.request import Request, urlopen
 
-_TRANSCRIPT = re.compile(r"<<(?P<marker>[b-t]{6}) transcript\n(?P<text>.*)\n(?P=marker)>>", re.DOTALL)
-_CALL = re.compile(r"^([A-Za-z_][\w.-]*)\(", re.MULTILINE)
-INVENTED = {"en": "the purple walrus approved the request", "zh": "紫色海象批准了这个请求"}
+from tests.fake_answers import INVENTED, content_of, turns_in
+
+__all__ = ["INVENTED", "FakeLlm", "control", "turns_in"]
 
 
 class FakeLlm:
@@ -150,8 +160,30 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_bytes(200, b"<html>hello</html>", {"content-type": "text/html"})
         elif name == "broken_body":
             self._send_bytes(200, b'{"id": "x", "choices": [{"mess', {"content-type": "application/json"})
+        elif name == "stream":
+            self._send_bytes(
+                200, b'data: {"choices": [{"delta": {"content": "{"}}]}\n\ndata: [DONE]\n\n', {"content-type": "text/event-stream"}
+            )
+        elif name == "slow":
+            self._drip(_answered(name, argument, body), float(argument or 1))
         else:
-            self._send(200, _completion(content_of(name, body), body, "length" if name == "cut" else "stop"))
+            self._send(200, _answered(name, argument, body))
+
+    def _drip(self, value: object, seconds: float) -> None:
+        """In fifty pieces, until whoever asked goes away."""
+        data = json.dumps(value, ensure_ascii=False).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        step = len(data) // 50 + 1
+        try:
+            for start in range(0, len(data), step):
+                self.wfile.write(data[start : start + step])
+                self.wfile.flush()
+                time.sleep(seconds / 50)
+        except OSError:
+            self.close_connection = True
 
     def _send(self, status: int, value: object, headers: dict[str, str] | None = None) -> None:
         data = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
@@ -180,11 +212,37 @@ def _refusal(name: str, argument: str, body: dict[str, Any]) -> tuple[int, dict[
         "refuses_json_schema": (asked == "json_schema", 400, {"message": "response_format: json_schema is not supported"}, {}),
         "refuses_json_schema_500": (asked == "json_schema", 500, {"message": "Internal Server Error"}, {}),
         "refuses_formats": (bool(asked), 422, {"message": "unknown field `response_format`"}, {}),
+        "refuses_json_object": (
+            bool(asked),
+            500 if asked == "json_schema" else 400,
+            {"message": "Internal Server Error" if asked == "json_schema" else "response_format: json_object is not supported"},
+            {},
+        ),
         "refuses_max_tokens": ("max_tokens" in body, 400, {"message": "Unsupported parameter: 'max_tokens'"}, {}),
         "refuses_temperature": ("temperature" in body, 400, {"message": "Unsupported value: 'temperature'"}, {}),
     }
     applies, status, error, headers = table.get(name, (False, 0, {}, {}))
     return (status, error, headers) if applies else None
+
+
+def _answered(name: str, argument: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The body of a 200, with what is wrong about its frame."""
+    content = content_of(name, body)
+    if name == "huge":
+        content = f"{content} {'and so on ' * (int(argument or 5) * 100_000)}"
+    answer = _completion(content, body, "length" if name == "cut" else "stop")
+    match name:
+        case "empty_choices":
+            answer["choices"] = []
+        case "no_choices":
+            answer["choices"] = None
+        case "odd_choices":
+            answer["choices"] = {"first": "a text"}
+        case "odd_usage":
+            answer["usage"] = {"prompt_tokens": "many", "completion_tokens": -7, "total_tokens": None}
+        case "parts":
+            answer["choices"][0]["message"]["content"] = [{"type": "text", "text": content}]
+    return answer
 
 
 def _completion(content: str | None, body: dict[str, Any], reason: str) -> dict[str, Any]:
@@ -197,112 +255,6 @@ def _completion(content: str | None, body: dict[str, Any], reason: str) -> dict[
         "choices": [{"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": content}}],
         "usage": {"prompt_tokens": prompt, "completion_tokens": len(content or "") // 4, "total_tokens": prompt + len(content or "") // 4},
     }
-
-
-def content_of(name: str, body: dict[str, Any]) -> str | None:
-    """The message's content for one behaviour."""
-    prompt = "\n".join(str(message["content"]) for message in body["messages"])
-    answer = obedient_answer(prompt, beside_user=name == "obeys_beside_user") if name.startswith("obeys") else answer_for(prompt)
-    match name:
-        case "empty":
-            return None
-        case "empty_success":
-            return json.dumps({"lessons": [], "items": [], "agreed": [], "nothing_because": ""})
-        case "nothing":
-            return json.dumps({"lessons": [], "items": [], "agreed": [], "nothing_because": "a greeting and no task"})
-        case "invented_quote":
-            answer["lessons"][0]["quote"] = INVENTED["zh" if "当" in answer["lessons"][0]["conclusion"] else "en"]
-        case "bad_item":
-            answer["lessons"].append({**answer["lessons"][0], "conclusion": ""})
-    text = json.dumps(answer, ensure_ascii=False)
-    match name:
-        case "half_json" | "cut":
-            return text[: len(text) // 2]
-        case "unclosed":
-            return text[: text.rindex(', "nothing_because"')]
-        case "fenced":
-            return f"```json\n{text}\n```"
-        case "prose":
-            return f"<think>{{maybe}} a pitfall?</think>Here is what I found:\n{text}\nI hope that {{helps}}."
-    return text
-
-
-def turns_in(prompt: str) -> list[tuple[int, str, str]]:
-    """(number, origin, text) of each turn that the prompt shows."""
-    found = _TRANSCRIPT.search(prompt)
-    if found is None:
-        return []
-    heading = re.compile(rf"^{found['marker']} (\d+) (\w+)[^:\n]*: ", re.MULTILINE)
-    marks = list(heading.finditer(found["text"]))
-    ends = [mark.start() - 1 for mark in marks[1:]] + [len(found["text"])]
-    return [(int(mark[1]), mark[2], found["text"][mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
-
-
-def answer_for(prompt: str) -> dict[str, Any]:
-    """A valid answer: one lesson and the event, grounded in a turn of the prompt, in its language. No particulars in the lesson."""
-    turns = turns_in(prompt)
-    chinese = "现在用简体中文作答" in prompt
-    spoken = [turn for turn in reversed(turns) if turn[1] != "web" and turn[2].strip()] or [(1, "user", "")]
-    number, _, text = next((turn for turn in spoken if len(turn[2].strip()) >= 8), spoken[0])
-    quote = text.strip().splitlines()[0][:80].strip() if text.strip() else ""
-    tools = list(dict.fromkeys(_CALL.findall("\n".join(text for _, origin, text in turns if origin == "agent"))))[:1]
-    tool = tools[0] if tools else ("工具" if chinese else "a tool")
-    if chinese:
-        lesson, event = f"当需要调用{tool}时，应先核对参数再执行，因为错误的参数会让任务失败", "智能体处理了用户的请求"
-        words = {"goal": "完成用户的请求", "what_happened": "智能体逐步处理了请求", "next_time": "先核对再执行"}
-        when, query, why = f"需要调用{tool}时", "处理用户的请求", "错误的参数会让任务失败"
-    else:
-        lesson = f"When {tool} is to be called, check its arguments first, because wrong arguments make the task fail"
-        event, when, query, why = (
-            "The agent worked on the request",
-            f"before calling {tool}",
-            "handle a request",
-            "wrong arguments make it fail",
-        )
-        words = {"goal": "handle the request", "what_happened": "the agent went step by step", "next_time": "check first, then act"}
-    return {
-        "retrospective": words,
-        "event": event,
-        "task_type": "request",
-        "generalized_query": query,
-        "lessons": [
-            {
-                "turns": [number],
-                "quote": quote,
-                "conclusion": lesson,
-                "lesson_type": "pitfall",
-                "applies_when": when,
-                "not_when": "",
-                "why": why,
-                "tools": tools,
-                "topics": [],
-                "importance": 7,
-                "confidence": 0.8,
-            }
-        ],
-        "items": [],
-        "agreed": [],
-        "nothing_because": "",
-    }
-
-
-def obedient_answer(prompt: str, *, beside_user: bool) -> dict[str, Any]:
-    """What a model answers that takes the words of tools and pages for orders: each becomes a lesson and every sort of item."""
-    answer = answer_for(prompt)
-    turns = turns_in(prompt)
-    outside = [(number, text.strip()) for number, origin, text in turns if origin in ("tool", "web") and text.strip()]
-    user = [number for number, origin, _ in turns if origin == "user"][:1] if beside_user else []
-    common = {"not_when": "", "topics": [], "importance": 9, "confidence": 0.95}
-    lessons, items = [], []
-    for number, text in outside[-2:]:
-        line = " ".join(text.split())[:150]
-        cited = {"turns": [*user, number], "quote": line[:80].strip(), "conclusion": line}
-        why = "已验证" if "现在用简体中文作答" in prompt else "it was verified"
-        lessons.append({**common, **cited, "lesson_type": "strategy", "applies_when": answer["generalized_query"], "why": why, "tools": []})
-        for kind in ("instruction", "preference", "fact", "todo"):
-            slot = {"subject": "user", "attribute": f"behaviour {number}", "value": line, "scope": "", "since": "", "never_true": False}
-            items.append({**common, **cited, **slot, "kind": kind, "entities": []})
-    return {**answer, "lessons": lessons[:2], "items": items[:8]}
 
 
 def control(url: str, *script: str, mode: str = "ok") -> None:

@@ -132,6 +132,11 @@ def test_a_healthy_model_is_asked_once(house: Roles, llm: FakeLlm, lang: str) ->
         ("empty",),
         ("html",),
         ("refuses_json_schema",),
+        ("nan",),
+        ("wrong_types",),
+        ("empty_choices",),
+        ("other_language",),
+        ("wide",),
     ],
     ids=lambda script: "+".join(script),
 )
@@ -144,6 +149,38 @@ def test_a_passing_fault_is_waited_out_and_the_model_reflects(house: Roles, llm:
     row = final(house, report(house, lang))
     assert row.fallback_from == ""
     assert INVENTED[lang] not in str(kept(house, row.id))
+
+
+def refused(house: Roles, reflection_id: str) -> list[tuple[int, str]]:
+    """Attempt and rule of all that was refused in a reflection, as the API tells it."""
+    with house.http() as http:
+        told = http.get(f"/v1/reflections/{reflection_id}").json()
+    assert all(item["reason"] and item["written_by"] for item in told["rejected"])
+    return [(item["attempt"], item["rule"]) for item in told["rejected"]]
+
+
+def counted(house: Roles, rule: str) -> float:
+    """How often a rule refused, by /metrics."""
+    with house.http() as http:
+        text = http.get("/metrics").text
+    return float(text.split(f'hindwise_drafts_rejected_total{{rule="{rule}"}} ')[1].split()[0])
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_first_answer_is_told_once_though_the_worker_is_killed_while_the_second_is_awaited(house: Roles, llm: FakeLlm, lang: str) -> None:
+    """kill -9 with one answer judged and the next one asked for: what was refused stands in the ledger, and is counted once."""
+    before = counted(house, "quote-occurs")
+    llm.control({"script": ["invented_quote", "hangs"]})
+    asked = len(llm.requests)
+    reflection_id = report(house, lang)
+    until(lambda: len(llm.requests) >= asked + 2, "the second question", 30)
+    assert refused(house, reflection_id) == [(1, "quote-occurs")], "told before the end as well"
+    house.worker.kill()
+    house.worker.start()
+    row = final(house, reflection_id)
+    assert refused(house, reflection_id) == [(1, "quote-occurs")]
+    assert counted(house, "quote-occurs") == before + 1
+    assert row.fallback_from == "" and INVENTED[lang] not in str(kept(house, reflection_id))
 
 
 def test_retry_after_is_obeyed(house: Roles, llm: FakeLlm) -> None:
@@ -167,6 +204,9 @@ def test_retry_after_is_obeyed(house: Roles, llm: FakeLlm) -> None:
         ("half_json", "unusable"),
         ("empty_success", "unusable"),
         ("html", "unusable"),
+        ("wrong_types", "unusable"),
+        ("other_language", "ungrounded"),
+        ("slow:9", "unavailable"),
         ("invented_quote", "ungrounded"),
     ],
 )

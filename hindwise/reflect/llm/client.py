@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlsplit
 
 from hindwise.clock import Clock, SystemClock
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_RETRY_AFTER_S = 120.0
+MAX_TOLD_TOKENS = 10_000_000
 REASONING_FACTOR = 4
 """Endpoints that want max_completion_tokens count hidden reasoning in it: the limit is this many times the answer's."""
 _MAX_RAW_CHARS = 200_000
@@ -260,13 +261,15 @@ def _seconds(value: str) -> float:
 
 
 def _completion(answer: "ChatCompletion", messages: Sequence[Mapping[str, str]]) -> Completion:
+    # The provider's client checks nothing: whatever the endpoint sent stands here, of any type.
     choices = getattr(answer, "choices", None)
-    message = getattr(choices[0], "message", None) if choices else None
-    if choices is None or message is None:
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(first, "message", None)
+    if message is None:
         raise AnswerUnusable("the endpoint's response is not a chat completion: does LLM_BASE_URL name a chat endpoint?")
-    text = clean(message.content[:_MAX_RAW_CHARS] if isinstance(message.content, str) else "")
+    text = clean(_text_of(getattr(message, "content", None))[:_MAX_RAW_CHARS])
     usage = _usage(answer, messages, text)
-    reason = choices[0].finish_reason
+    reason = getattr(first, "finish_reason", None)
     if getattr(message, "refusal", None) or reason == "content_filter":
         raise AnswerUnusable("the model declined to answer", raw=text, usage=usage.model_dump())
     if not text.strip():
@@ -275,12 +278,24 @@ def _completion(answer: "ChatCompletion", messages: Sequence[Mapping[str, str]])
     return Completion(text=text, usage=usage, cut=reason == "length")
 
 
+def _text_of(content: object) -> str:
+    """A message's words, also where they come as a list of parts."""
+    if isinstance(content, list):
+        return "".join(str(part["text"]) for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+    return content if isinstance(content, str) else ""
+
+
 def _usage(answer: "ChatCompletion", messages: Sequence[Mapping[str, str]], text: str) -> Usage:
     """As the endpoint counts; estimated where it does not say, so that a daily ceiling still means something."""
     told = getattr(answer, "usage", None)
     prompt, completion = getattr(told, "prompt_tokens", None), getattr(told, "completion_tokens", None)
     return Usage(
         calls=1,
-        prompt_tokens=prompt if isinstance(prompt, int) else sum(count_tokens(m["content"]) for m in messages),
-        completion_tokens=completion if isinstance(completion, int) else count_tokens(text),
+        prompt_tokens=prompt if _is_count(prompt) else sum(count_tokens(m["content"]) for m in messages),
+        completion_tokens=completion if _is_count(completion) else count_tokens(text),
     )
+
+
+def _is_count(told: object) -> TypeGuard[int]:
+    """No text, no truth value, nothing negative and nothing that no model could have read."""
+    return isinstance(told, int) and not isinstance(told, bool) and 0 <= told <= MAX_TOLD_TOKENS

@@ -17,6 +17,7 @@ from hindwise.reflect.llm.draft import drafts_of
 from hindwise.reflect.llm.json_object import parse_object
 from hindwise.reflect.llm.prompt import PROMPT_VERSION, Question, load_prompts, question
 from hindwise.reflect.llm.schema import read_answer, wire_schema
+from hindwise.safety.masking import mask
 from hindwise.settings import Settings
 
 
@@ -47,7 +48,7 @@ class LlmReflector:
         try:
             return _answer(completion, episode, asked)
         except AnswerUnusable as error:
-            raise AnswerUnusable(error.detail, raw=completion.text, usage=completion.usage.model_dump()) from None
+            raise AnswerUnusable(error.detail, raw=mask(completion.text).text, usage=completion.usage.model_dump()) from None
 
 
 def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer:
@@ -57,6 +58,6 @@ def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer
     return Answer(
         drafts=drafts_of(form, episode, asked),
         usage=completion.usage,
-        raw=completion.text,
+        raw=mask(completion.text).text,  # it is stored, and may hold a secret that the model made up
         nothing_because=form.nothing_because if form.holds_nothing() else "",
     )
