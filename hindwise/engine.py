@@ -20,9 +20,10 @@ from hindwise.index.base import Index
 from hindwise.index.factory import check_index_settings, open_index
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import Projection
+from hindwise.index.refill import Refill
 from hindwise.ledger import generations, installation
 from hindwise.ledger.engine import Ledger
-from hindwise.ledger.generations import Generation, Spec, State
+from hindwise.ledger.generations import Generation, Spec
 from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.migrate import migrate
 from hindwise.ledger.recent import RecentEpisodes
@@ -186,21 +187,14 @@ def spec_of(embedder: Embedder) -> Spec:
 async def _open_index(settings: Settings, ledger: Ledger, spec: Spec, secret: bytes, clock: Clock) -> LiveIndex:
     """The index of the live generation, which need not be what the settings name: what serves goes on serving until another was built."""
 
-    async def refill(number: int) -> None:
-        # Asked when it is lost, not when it is opened: what was opened while it was being built serves since then.
-        live = generations.live_of(await ledger.read(generations.kept))
-        after: int | None = 0 if live is not None and live.no == number else None
-        while after is not None:
-            after = await ledger.write(lambda conn, above=after: generations.mark_dirty_after(conn, above, clock.now()))  # type: ignore[misc]
+    refill = Refill(ledger, clock)
 
     async def opener(generation: Generation) -> Index:
         kind, number, tokenizer = generation.kind, generation.no, generation.tokenizer
-        on_lost = partial(refill, number)
-        opened = await open_index(settings, kind, number, generation.dim, secret, tokenizer=tokenizer, on_lost=on_lost)
+        before = partial(refill.before_making, number)
+        opened = await open_index(settings, kind, number, generation.dim, secret, tokenizer=tokenizer, before_making=before)
         try:
-            if generation.state == State.LIVE and await opened.is_empty():
-                # Lost, or damaged and replaced: the dispatcher fills it from the marks. With nothing to remember there are none.
-                await refill(number)
+            await refill.after_opening(opened, generation)
         except BaseException:
             await opened.close()
             raise

@@ -151,3 +151,12 @@ class RestingIndex(Protocol):
         The next question there raises IndexUnavailable and wakes the space; a write wakes it and goes on. Raises IndexUnavailable.
         """
         ...
+
+
+@runtime_checkable
+class SpaceServer(Protocol):
+    """What an index offers besides when it keeps each space apart on a server, where one may be lost and the others not."""
+
+    async def without_anything(self, spaces: Sequence[str]) -> set[str]:
+        """Return those that hold nothing; one at rest is taken at its word. Raises IndexUnavailable."""
+        ...

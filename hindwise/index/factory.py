@@ -27,13 +27,13 @@ async def open_index(
     secret: bytes,
     *,
     tokenizer: int = TOKENIZER_VERSION,
-    on_lost: Callable[[], Awaitable[None]] | None = None,
+    before_making: Callable[[], Awaitable[None]] | None = None,
 ) -> Index:
     """Open the index of one generation; any number of generations may be open side by side.
 
     kind: "embedded" or "weaviate"; generation: its number in the ledger; dim: length of its vectors, 0 = words alone; secret: keys the
-    names that stand for spaces outside this machine; tokenizer: which made its words, of a generation from before; on_lost: called in
-    the background where a server comes back without what it held.
+    names that stand for spaces outside this machine; tokenizer: which made its words, of a generation from before; before_making: called
+    before a server that has nothing of it is given an empty one, now or later; what it raises keeps it from being made.
 
     Raises IndexUnavailable, DimensionMismatch, InvalidInput for an unknown kind, a missing setting or a key that is refused.
     """
@@ -49,7 +49,7 @@ async def open_index(
             secret=secret,
             question_s=settings.index_timeout_s,
             cache_mb=settings.index_cache_mb,
-            on_lost=on_lost,
+            before_making=before_making,
         )
         return opened
     raise InvalidInput(f"an index of kind {kind!r} is not known here: use embedded or weaviate")

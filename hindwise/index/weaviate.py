@@ -25,13 +25,18 @@ MAX_K = 200
 _OPEN_LIMIT_S = 5.0
 _LIST_LIMIT_S = 60.0
 _HEALTH_LIMIT_S = 1.5
+_ASK_AGAIN_S = 5.0
 _SPACES_AT_ONCE = 4
 _LOOKED_INTO = 20
 
 T = TypeVar("T")
-OnLost = Callable[[], Awaitable[None]]
+BeforeMaking = Callable[[], Awaitable[None]]
 
 _log = structlog.get_logger(__name__)
+
+
+class _CollectionMissing(IndexUnavailable):
+    """The server is there, and has not got what this index is."""
 
 
 async def open_weaviate(
@@ -42,16 +47,18 @@ async def open_weaviate(
     secret: bytes,
     question_s: float,
     cache_mb: int,
-    on_lost: OnLost | None = None,
+    before_making: BeforeMaking | None = None,
 ) -> "WeaviateIndex":
     """Open the index of one generation, making its collection where it is missing.
 
     dim: length of its vectors, 0 = words alone; secret: keys the names of collection and tenants; question_s: how long `candidates` may
-    take; cache_mb: for words; on_lost: called in the background where the server comes back without the collection, which is then made
-    anew. Raises IndexUnavailable where the server is away, InvalidInput for an address that is none and where the key is refused,
-    DimensionMismatch where the collection holds vectors of another length.
+    take; cache_mb: for words; before_making: called before the collection is made, here or later where the server comes back without it;
+    what it raises keeps it from being made. Raises that; IndexUnavailable where the server is away, InvalidInput for an address that is
+    none and where the key is refused, DimensionMismatch where the collection holds vectors of another length.
     """
-    index = WeaviateIndex(address, generation=generation, dim=dim, secret=secret, question_s=question_s, cache_mb=cache_mb, on_lost=on_lost)
+    index = WeaviateIndex(
+        address, generation=generation, dim=dim, secret=secret, question_s=question_s, cache_mb=cache_mb, before_making=before_making
+    )
     try:
         await index.open()
     except BaseException:
@@ -90,13 +97,14 @@ class WeaviateIndex:
         secret: bytes,
         question_s: float,
         cache_mb: int,
-        on_lost: OnLost | None = None,
+        before_making: BeforeMaking | None = None,
     ) -> None:
         self.collection = collection_name(generation, secret)
         self._dim, self._secret, self._question_s = dim, secret, question_s
-        self._prepared = False
-        self._on_lost = on_lost
-        self._refilling: asyncio.Task[None] | None = None
+        self._before_making = before_making
+        self._may_make = before_making is None
+        self._opened = False
+        self._asking: asyncio.Task[None] | None = None
         # The server is told to give up a little later than we do: what it says in time is an answer.
         self._connection = Connection(
             address, prepare=self._prepare, knock=self._knock, query_s=max(WRITE_LIMIT_S, question_s), insert_s=WRITE_LIMIT_S
@@ -107,7 +115,12 @@ class WeaviateIndex:
 
     async def open(self) -> None:
         """Try to connect; see `open_weaviate`."""
-        await self._connection.open(_OPEN_LIMIT_S)
+        try:
+            await self._connection.open(_OPEN_LIMIT_S)
+        except _CollectionMissing:
+            await self._ask()
+            await self._connection.open(_OPEN_LIMIT_S)
+        self._opened = True
 
     async def upsert(self, items: Sequence[IndexItem]) -> None:
         """Write the items, replacing earlier ones of the same space and id; see `Index.upsert`."""
@@ -173,7 +186,10 @@ class WeaviateIndex:
             return await self._of_tenant(tenant, read, _LIST_LIMIT_S, set())
 
     async def is_empty(self) -> bool:
-        """Whether no space holds anything. One that rests holds something: it was used once."""
+        """Whether no space holds anything. One that rests holds something: it was used once.
+
+        Lists all of them, which for many users takes seconds: who knows their names asks `without_anything`.
+        """
 
         async def look(client: Client) -> bool:
             tenants = await self._tenants.names(client)
@@ -187,6 +203,21 @@ class WeaviateIndex:
 
         return await self._connection.call(look, _LIST_LIMIT_S)
 
+    async def without_anything(self, spaces: Sequence[str]) -> set[str]:
+        """Those of the spaces that hold nothing; see `SpaceServer.without_anything`."""
+        tenants = {self._tenant(space): space for space in spaces}
+
+        async def look(client: Client) -> set[str]:
+            states = await self._tenants.states(client, list(tenants))
+            active = [name for name, active in states.items() if active]
+            held = await asyncio.gather(*(self._holds(client, name) for name in active))
+            return set(tenants) - set(states) | {name for name, holds in zip(active, held, strict=True) if not holds}
+
+        try:
+            return {tenants[name] for name in await self._connection.call(look, WRITE_LIMIT_S)} if tenants else set()
+        except (TenantMissing, TenantResting):
+            return set()  # one was erased, or put to rest, in this moment: somebody is at work there
+
     async def rest(self, spaces: Sequence[str]) -> set[str]:
         """Set these spaces INACTIVE; see `RestingIndex.rest`."""
         tenants = {self._tenant(space): space for space in spaces}
@@ -199,8 +230,9 @@ class WeaviateIndex:
 
     async def close(self) -> None:
         """Close the client. Idempotent."""
-        if self._refilling is not None:
-            await asyncio.gather(self._refilling, return_exceptions=True)
+        if self._asking is not None:
+            self._asking.cancel()
+            await asyncio.gather(self._asking, return_exceptions=True)
         await self._searcher.close()
         await self._tenants.close()
         await self._connection.close()
@@ -236,24 +268,30 @@ class WeaviateIndex:
         return any(one.properties["memory_id"] for one in found.objects)
 
     async def _prepare(self, client: Client) -> None:
-        made = await weaviate_schema.ensure(client, self.collection, self._dim)
-        if made and self._prepared:
-            self._lost()
-        self._prepared = True
-
-    def _lost(self) -> None:
-        _log.error("index_lost", collection=self.collection, next="filled again from the ledger")
+        """An empty collection would answer that nothing is known: it is made only after what that needs."""
+        if await weaviate_schema.is_there(client, self.collection, self._dim):
+            return
+        if not self._may_make:
+            if self._opened and (self._asking is None or self._asking.done()):
+                self._asking = asyncio.create_task(self._ask_later(), name="weaviate-ask")
+            raise _CollectionMissing("Weaviate does not have this index: it is filled again from the ledger")
+        await weaviate_schema.create(client, self.collection, self._dim)
+        self._may_make = self._before_making is None
         self._tenants.forget_all()
         self._searcher.forget_all()
-        if self._on_lost is not None:
-            self._refilling = asyncio.create_task(self._refill(self._on_lost), name="weaviate-refill")
 
-    @staticmethod
-    async def _refill(on_lost: OnLost) -> None:
+    async def _ask(self) -> None:
+        if self._before_making is not None:
+            await self._before_making()
+        self._may_make = True
+
+    async def _ask_later(self) -> None:
+        _log.error("index_missing", collection=self.collection)
         try:
-            await on_lost()
+            await self._ask()
         except HindwiseError as error:
-            _log.error("index_not_refilled", cause=error.type, next="run `hindwise reindex`")
+            _log.error("index_not_made", cause=error.type, detail=error.detail)
+            await asyncio.sleep(_ASK_AGAIN_S)
 
     async def _knock(self, client: Client) -> None:
         await client.collections.use(self.collection).tenants.get_by_names(["s_nobody"])

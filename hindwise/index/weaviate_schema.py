@@ -20,28 +20,28 @@ def vector_name(dim: int) -> str:
     return f"v{dim}"
 
 
-async def ensure(client: Client, name: str, dim: int) -> bool:
-    """Make the collection where it is missing; return whether it was. dim: length of its vectors, 0 = words alone.
+async def is_there(client: Client, name: str, dim: int) -> bool:
+    """Whether the collection exists. dim: length of its vectors, 0 = words alone.
 
     Raises DimensionMismatch where it was made for vectors of another length.
     """
-    collection = client.collections.use(name)
     try:
-        config = await collection.config.get()
+        config = await client.collections.use(name).config.get()
     except UnexpectedStatusCodeError as error:
         if error.status_code != _MISSING:
             raise
-        return await _create(client, name, dim)
+        return False
     known = set(config.vector_config or {}) - {_NAMELESS}
     if known != ({vector_name(dim)} if dim else set()):
         raise DimensionMismatch(
             f"the collection {name} holds vectors {', '.join(sorted(known)) or 'of no length'}, the embedder gives {dim} numbers: "
             "restart, and a new index is built from the ledger"
         )
-    return False
+    return True
 
 
-async def _create(client: Client, name: str, dim: int) -> bool:
+async def create(client: Client, name: str, dim: int) -> None:
+    """Make the collection; one that another process made in the same moment is as good."""
     try:
         await client.collections.create(
             name,
@@ -62,8 +62,6 @@ async def _create(client: Client, name: str, dim: int) -> bool:
     except UnexpectedStatusCodeError as error:
         if error.status_code != _EXISTS or not await client.collections.exists(name):
             raise
-        return False  # another process was faster
-    return True
 
 
 def _vectors(dim: int) -> Any:

@@ -119,6 +119,11 @@ class Tenants:
             await all_tenants.activate([tenant])
         await all_tenants.remove([tenant])
 
+    async def states(self, client: Client, tenants: Sequence[str]) -> dict[str, bool]:
+        """Of those that exist: whether each is ACTIVE, by name."""
+        found = await client.collections.use(self._collection).tenants.get_by_names(list(tenants))
+        return {name: tenant.activity_status is TenantActivityStatus.ACTIVE for name, tenant in found.items()}
+
     async def names(self, client: Client) -> dict[str, bool]:
         """All of them: whether each is ACTIVE, by name."""
         found = await client.collections.use(self._collection).tenants.get()

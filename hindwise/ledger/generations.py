@@ -9,17 +9,17 @@ same transaction. The row also keeps how far a build has come, so that it goes o
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import BigInteger, Connection, func, insert, literal_column, select, type_coerce, update
 
 from hindwise.errors import NotAllowed, NotFound
-from hindwise.ledger import outbox, spaces
-from hindwise.ledger.engine import insert_new
+from hindwise.ledger import leases, outbox, spaces
 from hindwise.ledger.prepared import Prepared
-from hindwise.ledger.schema import generations, leases, memories
+from hindwise.ledger.schema import generations, memories
+from hindwise.ledger.schema import outbox as outbox_rows
 from hindwise.ledger.schema import spaces as space_rows
 from hindwise.model.memory import LIVE
 
@@ -85,7 +85,7 @@ class Build:
 
 
 _MARKED_AT_ONCE = 50
-_LOCK, _LONG_AGO = "generations", datetime(1970, 1, 1, tzinfo=UTC)
+_REFILL = "refill"
 _SHORT = tuple(generations.c[name] for name in ("no", "index_kind", "embed_model", "dim", "tokenizer_version", "state", "holes"))
 _KEPT_ROWS = Prepared(
     select(*_SHORT)
@@ -116,9 +116,8 @@ def live_of(found: Sequence[Generation]) -> Generation | None:
 
 
 def _lock(conn: Connection) -> None:
-    """Let one transaction at a time change which generation is what; also where there is no row of them yet that could be locked."""
-    insert_new(conn, leases, [{"name": _LOCK, "held_by": "", "until": _LONG_AGO}])
-    conn.execute(select(leases.c.name).where(leases.c.name == _LOCK).with_for_update()).all()
+    """Let one transaction at a time change which generation is what."""
+    leases.alone(conn, "generations")
 
 
 def ensure_live(conn: Connection, kind: str, spec: Spec, now: datetime) -> Generation:
@@ -284,6 +283,36 @@ def set_holes(conn: Connection, number: int) -> None:
 def models_in_use(conn: Connection) -> set[str]:
     """Embedding models of all generations that are kept."""
     return {generation.model for generation in kept(conn)} | {build.generation.model for build in open_builds(conn)}
+
+
+def begin_refill(conn: Connection, number: int) -> bool:
+    """Note that the index of the live generation lost something and is being filled again.
+
+    False where this one does not serve, or there is nothing that could be lost.
+    """
+    live = live_of(kept(conn))
+    if live is None or live.no != number or not has_memories(conn):
+        return False
+    note(conn, number, _REFILL, "its index was lost: every memory is being marked to be written again")
+    return True
+
+
+def is_refilled(conn: Connection, number: int) -> bool:
+    """Whether that began and did not end."""
+    return conn.execute(select(generations.c.phase).where(generations.c.no == number)).scalar_one_or_none() == _REFILL
+
+
+def end_refill(conn: Connection, number: int) -> None:
+    """Every memory is marked: until each is written, a recall reads past the index."""
+    _set(conn, number, phase="done", note="")
+
+
+def settled_spaces(conn: Connection, limit: int) -> list[tuple[str, str]]:
+    """Return (tenant, name) of some spaces of which every live index holds something, since no mark waits; the last used ones first."""
+    waits = select(outbox_rows.c.space_no).where(outbox_rows.c.space_no == space_rows.c.no).exists()
+    holds = select(memories.c.id).where(memories.c.space_no == space_rows.c.no, _LIVE_MEMORIES).exists()
+    query = select(space_rows.c.tenant_id, space_rows.c.name).where(space_rows.c.index_no > 0, ~waits, holds)
+    return [(row.tenant_id, row.name) for row in conn.execute(query.order_by(space_rows.c.used_at.desc()).limit(limit))]
 
 
 def mark_all_dirty(conn: Connection, now: datetime) -> None:

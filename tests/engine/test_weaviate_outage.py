@@ -1,19 +1,26 @@
 """Weaviate killed and started again, or frozen, under load: recall never waits longer than its limit, and is whole again within seconds."""
 
 import asyncio
+import secrets
 import shutil
 import signal
-from contextlib import asynccontextmanager
+import time
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from hindwise.engine import Engine, open_engine
 from hindwise.errors import IndexUnavailable
+from hindwise.index import factory
 from hindwise.index.base import Filters
+from hindwise.index.weaviate_names import collection_name, tenant_name
+from hindwise.ledger import generations
 from hindwise.recall.recall import Recaller
 from hindwise.settings import Settings
 from hindwise.testing import FixedClock, HashedEmbedder, hashed_vector
+from tests.conformance.index.reference import DIM, make_item, unit
 from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, keep
 from tests.servers.fixtures import or_left_out
 from tests.servers.weaviate import Weaviate
@@ -130,6 +137,30 @@ async def test_killed_and_started_again_under_load(tmp_path, server) -> None:
         assert quick[len(quick) // 2] < LIMIT_S / 2
 
 
+async def test_what_was_acknowledged_is_found_by_meaning_after_a_kill_in_the_same_moment(tmp_path, server) -> None:
+    """A kill within two seconds of a write would take the vectors with it, and nothing else: no id lacks, and nothing is degraded."""
+    settings = Settings(_env_file=None, index_timeout_s=LIMIT_S, **server.env())
+    secret = secrets.token_bytes(16)
+    index = await factory.open_index(settings, "weaviate", 8, DIM, secret)
+    for space in ("user:a", "user:b"):
+        await index.upsert([make_item(f"{space}-{n}", space=space, vector=unit(n)) for n in range(4)])
+        await asyncio.to_thread(server.kill)
+        await asyncio.to_thread(server.start)
+        async with asyncio.timeout(20):
+            while (found := await candidates(index, space)) is None:
+                await asyncio.sleep(0.1)
+        assert found == {f"{space}-{n}" for n in range(4)}
+    await index.close()
+    await factory.remove_index(settings, "weaviate", 8, secret)
+
+
+async def candidates(index, space: str) -> set[str] | None:
+    try:
+        return {found.memory_id for found in await index.candidates(space, [], unit(1), Filters())}
+    except IndexUnavailable:
+        return None
+
+
 async def test_frozen_and_going_on(tmp_path, server) -> None:
     async with running(tmp_path, server) as (engine, recaller):
         await fill(engine)
@@ -168,7 +199,8 @@ async def test_a_server_that_lost_everything_is_filled_again(tmp_path, server) -
         await asyncio.to_thread(server.start)
         async with asyncio.timeout(30):
             while len(await indexed(engine)) < 3:
-                await apply_outbox(engine)
+                with suppress(IndexUnavailable):
+                    await apply_outbox(engine)
                 await asyncio.sleep(0.1)
         answer = await ask(recaller, "备用钥匙在哪里", user="a")
         assert (answer.degraded, conclusions(answer)[:1]) == (False, ["备用钥匙在花盆下面"])
@@ -179,3 +211,95 @@ async def indexed(engine: Engine) -> set[str]:
         return await engine.index.ids("default/user:a")
     except IndexUnavailable:
         return set()
+
+
+def ask_server(server, method: str, path: str, **more):
+    """As an operator's hand would, past the product."""
+    answer = httpx2.request(
+        method, f"{server.url}/v1/schema{path}", headers={"Authorization": f"Bearer {server.api_key}"}, trust_env=False, **more
+    )
+    return answer.raise_for_status()
+
+
+def collections(server) -> set[str]:
+    return {found["class"] for found in ask_server(server, "GET", "").json()["classes"]}
+
+
+def collection_of(engine: Engine) -> str:
+    generation = engine.index.generation
+    return collection_name(generation.no, engine.secret)
+
+
+async def test_a_live_index_that_vanishes_is_never_taken_for_one_that_knows_nothing(tmp_path, server, monkeypatch) -> None:
+    """The collection is made again only when every memory is marked, however long that takes: every answer finds what is known."""
+    mark = generations.mark_dirty_after
+
+    def slowly(*given):
+        time.sleep(1)
+        return mark(*given)
+
+    async with running(tmp_path, server) as (engine, recaller):
+        await fill(engine)
+        monkeypatch.setattr(generations, "mark_dirty_after", slowly)
+        load = Load(recaller)
+        await load.until(False, 10)
+        await asyncio.to_thread(ask_server, server, "DELETE", f"/{collection_of(engine)}")
+        await load.until(True, 10)
+        async with asyncio.timeout(30):
+            while len(await indexed(engine)) < 3:
+                with suppress(IndexUnavailable):
+                    await apply_outbox(engine)
+                await asyncio.sleep(0.1)
+        await load.until(False, 10)
+        await load.stop()
+
+
+async def test_who_dies_while_marking_leaves_no_empty_index(tmp_path, server) -> None:
+    async def dies() -> None:
+        raise IndexUnavailable("killed here")
+
+    settings = Settings(_env_file=None, index_timeout_s=LIMIT_S, **server.env())
+    before = await asyncio.to_thread(collections, server)
+    with pytest.raises(IndexUnavailable, match="killed here"):
+        await factory.open_index(settings, "weaviate", 7, 64, secrets.token_bytes(16), before_making=dies)
+    assert await asyncio.to_thread(collections, server) == before
+
+
+async def test_an_index_that_was_dropped_does_not_come_back_by_a_reconnect(tmp_path, server) -> None:
+    """Somebody had it open still when it was removed; the next look at the server makes no empty one."""
+    allowed = [True]
+
+    async def asked() -> None:
+        if not allowed:
+            raise IndexUnavailable("it serves no longer")
+        allowed.clear()
+
+    settings = Settings(_env_file=None, index_timeout_s=LIMIT_S, **server.env())
+    secret = secrets.token_bytes(16)
+    before = await asyncio.to_thread(collections, server)
+    index = await factory.open_index(settings, "weaviate", 7, 0, secret, before_making=asked)
+    assert await asyncio.to_thread(collections, server) == {*before, index.collection}
+    await factory.remove_index(settings, "weaviate", 7, secret)
+    for _ in range(20):
+        with suppress(IndexUnavailable):
+            await index.candidates("user:a", ["key"], None, Filters())
+        await asyncio.sleep(0.1)
+    with pytest.raises(IndexUnavailable):
+        await index.health()
+    await index.close()
+    assert await asyncio.to_thread(collections, server) == before
+
+
+async def test_a_space_that_the_server_lost_is_noticed_at_the_next_start(tmp_path, server) -> None:
+    """Others are there: the index is not empty, and answers in that space would be nothing, not degraded."""
+    async with running(tmp_path, server) as (engine, _):
+        await fill(engine)
+        await keep(engine, "user:b", fact("Lives in Turku"))
+        await apply_outbox(engine)
+        tenant = tenant_name(engine.secret, "default/user:a")
+        await asyncio.to_thread(ask_server, server, "DELETE", f"/{collection_of(engine)}/tenants", json=[tenant])
+    async with running(tmp_path, server) as (engine, recaller):
+        answer = await ask(recaller, "where is the spare key", user="a")
+        assert conclusions(answer)[:1] == ["The spare key lies under the flowerpot"]
+        await apply_outbox(engine)
+        assert len(await indexed(engine)) == 3

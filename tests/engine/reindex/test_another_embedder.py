@@ -8,7 +8,9 @@ from sqlalchemy import select, update
 
 from hindwise import engine as engine_module
 from hindwise.engine import spec_of
+from hindwise.errors import IndexUnavailable
 from hindwise.index.document import document_of
+from hindwise.index.projection import index_space
 from hindwise.index.rebuild import request_where_needed
 from hindwise.ledger import generations, outbox
 from hindwise.ledger.embeddings import purge_models
@@ -18,7 +20,7 @@ from hindwise.ledger.schema import embeddings, memories
 from hindwise.recall.queries import MAX_UNAPPLIED
 from hindwise.recall.recall import Recaller
 from hindwise.testing import HashedEmbedder
-from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, keep
+from tests.engine.recall.helpers import TENANT, apply_outbox, ask, conclusions, fact, keep
 from tests.engine.reindex.helpers import drafts, fill, furnish, house, live, rebuild_of, switch, wanted
 
 KEY, ZH_KEY = "The spare key lies under the flowerpot", "备用钥匙在花盆下面"
@@ -206,7 +208,7 @@ async def test_what_is_lost_after_it_took_over_is_filled_again(tmp_path: Path, m
     opens = engine_module.open_index
 
     async def opening(settings, kind, number, *given, **more):
-        told[number] = more["on_lost"]
+        told[number] = more["before_making"]
         return await opens(settings, kind, number, *given, **more)
 
     monkeypatch.setattr(engine_module, "open_index", opening)
@@ -215,10 +217,26 @@ async def test_what_is_lost_after_it_took_over_is_filled_again(tmp_path: Path, m
         old, new = live(engine).generation, await wanted(engine)
         await fill(engine, new.no)
         await switch(engine, new.no)
-        await told[old.no]()
+        with pytest.raises(IndexUnavailable, match="drop-old"):
+            await told[old.no]()
         assert await engine.ledger.read(outbox.depth) == (0, None)
         await told[new.no]()
         assert (await engine.ledger.read(outbox.depth))[0] == 5
+
+
+async def test_a_filling_that_was_cut_short_is_begun_again_although_something_is_there(tmp_path: Path) -> None:
+    """Killed while it marked: what was not marked yet would be missing, and no answer would say so."""
+    async with house(tmp_path) as engine:
+        await furnish(engine, ["user:ann", "user:bo"], 5)
+        number = live(engine).generation.no
+        assert await engine.ledger.write(lambda conn: generations.begin_refill(conn, number))
+        await engine.index.drop(index_space(TENANT, "user:bo"))
+    async with house(tmp_path) as engine:
+        assert (await engine.ledger.read(outbox.depth))[0] == 10
+        await apply_outbox(engine)
+        assert len(await engine.index.ids(index_space(TENANT, "user:bo"))) == 5
+    async with house(tmp_path) as engine:
+        assert await engine.ledger.read(outbox.depth) == (0, None), "and once is enough"
 
 
 async def test_vectors_of_models_that_no_index_is_made_with_are_removed(tmp_path: Path) -> None:
