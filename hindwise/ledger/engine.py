@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, Engine, Float, Table, bindparam, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
@@ -22,6 +22,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from hindwise.errors import InvalidInput, LedgerUnavailable
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.threads import Threads
 from hindwise.ledger.times import Utc
 
@@ -197,35 +198,36 @@ def _begin_sqlite(connection: Connection) -> None:
         raise OperationalError(statement, None, error) from error
 
 
-def insert_new(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *, returning: Sequence[Any] = ()) -> Any:
-    """Insert rows, passing over those that break a unique key; returns the cursor result.
+class Inserted(NamedTuple):
+    """How many rows were new."""
 
-    `rowcount` tells how many are new.
-    """
+    rowcount: int
+
+
+def insert_new(conn: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> Inserted:
+    """Insert rows, at least one, passing over those that break a unique key."""
     statement = _insert_new(table, conn.dialect.name)
-    if returning:
-        return conn.execute(statement.values(list(rows)).returning(*returning))
-    return conn.execute(statement, rows[0] if len(rows) == 1 else list(rows))
+    return Inserted(statement.run(conn, rows[0]) if len(rows) == 1 else statement.run_each(conn, rows))
 
 
 def upsert(conn: Connection, table: Table, rows: Sequence[dict[str, Any]], *, keys: Sequence[str]) -> None:
     """Insert rows; where `keys` exist already, overwrite the other columns."""
     if rows:
-        conn.execute(_upsert(table, conn.dialect.name, tuple(keys), tuple(rows[0])), list(rows))
+        _upsert(table, conn.dialect.name, tuple(keys), tuple(rows[0])).run_each(conn, rows)
 
 
 # Built once for each table: building takes longer than running.
 @cache
-def _insert_new(table: Table, dialect: str) -> Any:
+def _insert_new(table: Table, dialect: str) -> Direct:
     # Without the option Postgres' cursor is closed before anybody could ask it how many rows were new.
-    return _maker(dialect)(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True)
+    return Direct(_maker(dialect)(table).on_conflict_do_nothing().execution_options(preserve_rowcount=True))
 
 
 @cache
-def _upsert(table: Table, dialect: str, keys: tuple[str, ...], columns: tuple[str, ...]) -> Any:
+def _upsert(table: Table, dialect: str, keys: tuple[str, ...], columns: tuple[str, ...]) -> Direct:
     statement = _maker(dialect)(table)
     others = {name: statement.excluded[name] for name in columns if name not in keys}
-    return statement.on_conflict_do_update(index_elements=list(keys), set_=others)
+    return Direct(statement.on_conflict_do_update(index_elements=list(keys), set_=others))
 
 
 def _maker(dialect: str) -> Callable[[Table], Any]:
@@ -259,11 +261,6 @@ def _clock_of_this_machine(element: _SharedClock, compiler: Any, **how: Any) -> 
 def _clock_of_the_server(element: _SharedClock, compiler: Any, **how: Any) -> str:
     later = "".join(f" + {compiler.process(seconds, **how)}" for seconds in list(element.clauses)[1:])
     return f"CAST((EXTRACT(EPOCH FROM clock_timestamp()){later}) * 1000000 AS BIGINT)"
-
-
-def sqlite_driver(conn: Connection) -> Any:
-    """The sqlite3 connection behind `conn`, for statements that pass SQLAlchemy by; None on another database."""
-    return conn.connection.driver_connection if conn.dialect.name == "sqlite" else None
 
 
 class Ledger:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, case, delete, exists, f
 
 from hindwise.errors import NotFound
 from hindwise.ledger import sessions
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.schema import episodes, reflections, turns
@@ -18,7 +19,8 @@ from hindwise.model.turn import Turn
 
 # Every step of a reflection asks this, so it is built once.
 _ROW = select(episodes).where(episodes.c.tenant_id == bindparam("tenant"), episodes.c.id == bindparam("episode"))
-_ROW_LOCKED = _ROW.with_for_update()
+_ROW_READ, _ROW_LOCKED = Direct(_ROW), Direct(_ROW.with_for_update())
+_DIGEST = Direct(_ROW.with_only_columns(episodes.c.body_digest))
 _EARLIER = (
     select(episodes)
     .where(
@@ -30,8 +32,8 @@ _EARLIER = (
     .order_by((episodes.c.outcome_status == bindparam("outcome")).asc(), episodes.c.ended_at.desc(), episodes.c.id)
     .limit(bindparam("most"))
 )
-_EARLIER_OF_AGENT = _EARLIER.where(episodes.c.agent_id == bindparam("agent"))
-_EARLIER_OF_USER = _EARLIER.where(episodes.c.user_id == bindparam("user"), episodes.c.agent_id == "")
+_EARLIER_OF_AGENT = Direct(_EARLIER.where(episodes.c.agent_id == bindparam("agent")))
+_EARLIER_OF_USER = Direct(_EARLIER.where(episodes.c.user_id == bindparam("user"), episodes.c.agent_id == ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def _history_row(outcome: Outcome, now: datetime, *, accepted: bool) -> dict[str
 
 def row_of(conn: Connection, tenant_id: str, episode_id: str, *, lock: bool = False) -> Row[Any]:
     """Return the bare row. Raises NotFound."""
-    row = conn.execute(_ROW_LOCKED if lock else _ROW, {"tenant": tenant_id, "episode": episode_id}).first()
+    row: Row[Any] | None = (_ROW_LOCKED if lock else _ROW_READ).first(conn, {"tenant": tenant_id, "episode": episode_id})
     if row is None:
         raise NotFound(f"no episode {episode_id!r}")
     return row
@@ -105,8 +107,8 @@ def row_of(conn: Connection, tenant_id: str, episode_id: str, *, lock: bool = Fa
 
 def find_digest(conn: Connection, tenant_id: str, episode_id: str) -> str | None:
     """Return the body digest of a known episode, or None."""
-    query = select(episodes.c.body_digest).where(episodes.c.tenant_id == tenant_id, episodes.c.id == episode_id)
-    return conn.execute(query).scalar_one_or_none()
+    found = _DIGEST.first(conn, {"tenant": tenant_id, "episode": episode_id})
+    return found.body_digest if found else None
 
 
 def load(conn: Connection, tenant_id: str, episode_id: str, *, with_turns: bool = True, recent: RecentEpisodes | None = None) -> Episode:
@@ -229,7 +231,7 @@ def earlier_of_task(conn: Connection, episode: Episode, task_key: str, limit: in
         "most": limit,
         **owner,
     }
-    rows = list(conn.execute(_EARLIER_OF_AGENT if episode.agent_id else _EARLIER_OF_USER, asked))
+    rows = (_EARLIER_OF_AGENT if episode.agent_id else _EARLIER_OF_USER).rows(conn, asked)
     return tuple(from_row(row, sessions.turns_of(conn, row.tenant_id, row.session_key, row.first_seq, row.last_seq)) for row in rows)
 
 

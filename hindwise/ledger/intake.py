@@ -11,6 +11,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from hindwise.errors import EpisodeConflict, NotFound
 from hindwise.ledger import episodes, live, reflections, sessions
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.schema import reflections as reflection_rows
 from hindwise.model.episode import Episode, Outcome
 from hindwise.model.ids import digest, episode_of_range, episode_of_run, reflection_of
@@ -20,8 +21,8 @@ from hindwise.model.turn import Turn
 from hindwise.text.task_key import task_key
 
 _OF_EPISODE = select(reflection_rows.c.id).where(reflection_rows.c.episode_id == bindparam("episode"))
-_EARLIER_RUNS = _OF_EPISODE.where(reflection_rows.c.run_number < bindparam("number")).order_by(reflection_rows.c.run_number)
-_NEWER_RUN = _OF_EPISODE.where(reflection_rows.c.run_number > bindparam("number")).limit(1)
+_EARLIER_RUNS = Direct(_OF_EPISODE.where(reflection_rows.c.run_number < bindparam("number")).order_by(reflection_rows.c.run_number))
+_NEWER_RUN = Direct(_OF_EPISODE.where(reflection_rows.c.run_number > bindparam("number")).limit(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +240,9 @@ def _queue(
 
 def earlier_runs(conn: Connection, episode_id: str, run_number: int) -> list[str]:
     """Ids of the earlier reflections of an episode: what they concluded is replaced."""
-    return list(conn.execute(_EARLIER_RUNS, {"episode": episode_id, "number": run_number}).scalars())
+    return [row.id for row in _EARLIER_RUNS.rows(conn, {"episode": episode_id, "number": run_number})]
 
 
 def has_newer_run(conn: Connection, episode_id: str, run_number: int) -> bool:
     """Whether a later verdict started another reflection: then this one keeps nothing."""
-    return conn.execute(_NEWER_RUN, {"episode": episode_id, "number": run_number}).first() is not None
+    return _NEWER_RUN.first(conn, {"episode": episode_id, "number": run_number}) is not None

@@ -6,6 +6,7 @@ since the episode has none before it ends. The look back over the episode then c
 
 from sqlalchemy import Connection, bindparam, select, update
 
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.schema import evidence
 from hindwise.model.ids import derive
 
@@ -14,7 +15,7 @@ _TAKE_OVER = (
     .where(evidence.c.episode_id == bindparam("live"), evidence.c.seq.between(bindparam("first"), bindparam("last")))
     .values(episode_id=bindparam("episode"))
 )
-_OF_EPISODE = select(evidence.c.reflection_id, evidence.c.seq).where(evidence.c.episode_id == bindparam("episode")).distinct()
+_OF_EPISODE = Direct(select(evidence.c.reflection_id, evidence.c.seq).where(evidence.c.episode_id == bindparam("episode")).distinct())
 
 
 def episode_name(tenant_id: str, session_id: str) -> str:
@@ -37,5 +38,5 @@ def writers(conn: Connection, tenant_id: str, session_id: str, episode_id: str) 
     """Names of the captures whose evidence an episode took over."""
     if not session_id:
         return []
-    found = {(row.reflection_id, row.seq) for row in conn.execute(_OF_EPISODE, {"episode": episode_id}) if row.seq is not None}
+    found = {(row.reflection_id, row.seq) for row in _OF_EPISODE.rows(conn, {"episode": episode_id}) if row.seq is not None}
     return sorted(name for name, seq in found if name == writer_of(tenant_id, session_id, seq))

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, or_, select
 
 from hindwise.errors import NotFound
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.schema import episodes, evidence, memories, memory_events, memory_links
 from hindwise.model.memory import LIVE, Evidence, Memory, Status, Words
 
@@ -98,24 +99,26 @@ def evidence_of(conn: Connection, memory_ids: Sequence[str], *, reader_user: str
     return {memory_id: tuple(items) for memory_id, items in found.items()}
 
 
-_BY_IDS = select(memories).where(
-    memories.c.id.in_(bindparam("ids", expanding=True)), memories.c.space_no.in_(bindparam("spaces", expanding=True))
+_BY_IDS = Direct(
+    select(memories).where(
+        memories.c.id.in_(bindparam("ids", expanding=True)), memories.c.space_no.in_(bindparam("spaces", expanding=True))
+    )
 )
 
 
 def rows_by_ids(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Row[Any]]:
     """Return bare rows of the named spaces in one statement: hydration, where the ledger has the last word."""
-    return list(conn.execute(_BY_IDS, {"ids": list(ids), "spaces": list(space_nos)}))
+    return list(_BY_IDS.rows(conn, {"ids": list(ids), "spaces": list(space_nos)}))
 
 
 # What the settling of every draft asks, built once.
-_IN_SLOT = (
+_IN_SLOT = Direct(
     select(memories)
     .where(memories.c.space_no == bindparam("space"), memories.c.slot_key == bindparam("key"))
     .order_by(memories.c.head.desc(), memories.c.version.desc())
     .limit(_MAX_VERSIONS)
 )
-_ALIKE = (
+_ALIKE = Direct(
     select(memories)
     .where(
         memories.c.space_no == bindparam("space"),
@@ -126,7 +129,7 @@ _ALIKE = (
     .order_by(memories.c.recorded_at, memories.c.id)
     .limit(5)
 )
-_IN_QUARANTINE = (
+_IN_QUARANTINE = Direct(
     select(memories)
     .where(
         memories.c.space_no == bindparam("space"),
@@ -137,34 +140,36 @@ _IN_QUARANTINE = (
     .order_by(memories.c.recorded_at, memories.c.id)
     .limit(5)
 )
-_OF_REFLECTION = select(memories).where(memories.c.reflection_id == bindparam("reflection")).order_by(memories.c.recorded_at, memories.c.id)
-_DUE = select(memories.c.review_at, memories.c.expires_at).where(memories.c.reflection_id == bindparam("reflection"))
+_OF_REFLECTION = Direct(
+    select(memories).where(memories.c.reflection_id == bindparam("reflection")).order_by(memories.c.recorded_at, memories.c.id)
+)
+_DUE = Direct(select(memories.c.review_at, memories.c.expires_at).where(memories.c.reflection_id == bindparam("reflection")))
 
 
 def in_slot(conn: Connection, space_no: int, key: str) -> list[Memory]:
     """Return the head of a slot and the newest versions kept in it, at most 200, in order of version."""
-    found = conn.execute(_IN_SLOT, {"space": space_no, "key": key})
+    found = _IN_SLOT.rows(conn, {"space": space_no, "key": key})
     return sorted((from_row(row) for row in found), key=lambda memory: memory.version)
 
 
 def alike(conn: Connection, space_no: int, key: str) -> list[Memory]:
     """Return live items with the same duplicate key, oldest first."""
-    return [from_row(row) for row in conn.execute(_ALIKE, {"space": space_no, "key": key})]
+    return [from_row(row) for row in _ALIKE.rows(conn, {"space": space_no, "key": key})]
 
 
 def quarantined(conn: Connection, space_no: int, key: str) -> list[Memory]:
     """Return items in quarantine with the same duplicate key, oldest first: another task may bear one out."""
-    return [from_row(row) for row in conn.execute(_IN_QUARANTINE, {"space": space_no, "key": key})]
+    return [from_row(row) for row in _IN_QUARANTINE.rows(conn, {"space": space_no, "key": key})]
 
 
 def due_of_reflection(conn: Connection, reflection_id: str) -> list[tuple[datetime | None, datetime | None]]:
     """When what a reflection wrote is to be reviewed, and when it expires."""
-    return [(row.review_at, row.expires_at) for row in conn.execute(_DUE, {"reflection": reflection_id})]
+    return [(row.review_at, row.expires_at) for row in _DUE.rows(conn, {"reflection": reflection_id})]
 
 
 def of_reflection(conn: Connection, reflection_id: str) -> list[tuple[Memory, int]]:
     """Return what a reflection wrote, with space numbers, whatever its status now."""
-    return [(from_row(row), row.space_no) for row in conn.execute(_OF_REFLECTION, {"reflection": reflection_id})]
+    return [(from_row(row), row.space_no) for row in _OF_REFLECTION.rows(conn, {"reflection": reflection_id})]
 
 
 def superseded_by(conn: Connection, memory_id: str) -> list[tuple[Memory, int]]:

@@ -7,14 +7,17 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from hindwise.index.document import document_of
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.memories import JSON_WORDS, LIFECYCLE, superseded_by
 from hindwise.ledger.schema import evidence, memories, memory_events, memory_links
 from hindwise.model.memory import Evidence, Memory, Status
 from hindwise.resolve.slots import duplicate_key, slot_key
 
 # With the values beside the statement, not in it: else SQLAlchemy builds and keys some forty parameters anew for every memory.
-_KEEP, _NOTE, _LINK, _EVIDENCE = insert(memories), insert(memory_events), insert(memory_links), insert(evidence)
-_LAST_ORDINAL = select(func.coalesce(func.max(evidence.c.ordinal), -1)).where(evidence.c.memory_id == bindparam("memory"))
+_KEEP, _NOTE, _LINK, _EVIDENCE = (Direct(insert(table)) for table in (memories, memory_events, memory_links, evidence))
+_LAST_ORDINAL = Direct(
+    select(func.coalesce(func.max(evidence.c.ordinal), -1).label("last")).where(evidence.c.memory_id == bindparam("memory"))
+)
 
 
 def insert_memory(conn: Connection, space_no: int, memory: Memory, *, actor: str, why: str) -> None:
@@ -47,7 +50,7 @@ def insert_memory(conn: Connection, space_no: int, memory: Memory, *, actor: str
         "reflection_id": memory.reflection_id,
         **{name: _plain(getattr(memory, name)) for name in LIFECYCLE},
     }
-    conn.execute(_KEEP, row)
+    _KEEP.run(conn, row)
     _add_evidence(conn, memory.id, memory.evidence, memory.reflection_id, start=0)
     _event(conn, memory.id, actor, "recorded", why, None, _lifecycle_json(memory), memory.recorded_at)
 
@@ -62,20 +65,20 @@ def _lifecycle_json(memory: Memory) -> dict[str, Any]:
 
 def _event(conn: Connection, memory_id: str, actor: str, action: str, why: str, before: Any, after: Any, at: datetime) -> None:
     row = {"memory_id": memory_id, "at": at, "actor": actor[:200], "action": action, "why": why[:500], "before": before, "after": after}
-    conn.execute(_NOTE, row)
+    _NOTE.run(conn, row)
 
 
 def add_evidence(conn: Connection, memory_id: str, items: Sequence[Evidence], reflection_id: str) -> None:
     """Append evidence rows."""
     if items:
-        _add_evidence(conn, memory_id, items, reflection_id, start=conn.execute(_LAST_ORDINAL, {"memory": memory_id}).scalar_one() + 1)
+        _add_evidence(conn, memory_id, items, reflection_id, start=_LAST_ORDINAL.rows(conn, {"memory": memory_id})[0].last + 1)
 
 
 def _add_evidence(conn: Connection, memory_id: str, items: Sequence[Evidence], reflection_id: str, *, start: int) -> None:
     if not items:
         return
-    conn.execute(
-        _EVIDENCE,
+    _EVIDENCE.run_each(
+        conn,
         [
             {
                 "memory_id": memory_id,
@@ -103,7 +106,7 @@ def change(conn: Connection, memory: Memory, *, actor: str, action: str, why: st
 
 def link(conn: Connection, from_id: str, to_id: str, kind: str, reason: str, at: datetime) -> None:
     """Tie two memories: supersedes, retracts, precedes."""
-    conn.execute(_LINK, {"from_id": from_id, "to_id": to_id, "kind": kind, "reason": reason[:500], "at": at})
+    _LINK.run(conn, {"from_id": from_id, "to_id": to_id, "kind": kind, "reason": reason[:500], "at": at})
 
 
 def reopen(conn: Connection, closed: Memory, *, actor: str, why: str, at: datetime) -> list[tuple[str, int]]:

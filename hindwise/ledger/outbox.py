@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, Update, and_, bindparam, case, delete, exists, func, or_, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, case, delete, exists, func, or_, select, update
 
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import shared_now, shared_until, upsert
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import outbox, spaces
@@ -47,8 +48,10 @@ _DIRTY = Prepared(
 )
 _DIRTY_SPACES = select(outbox.c.space_no).distinct().limit(bindparam("most"))
 _DIRTY_LONGER = _DIRTY_SPACES.where(outbox.c.at < bindparam("before"))
-_DONE = delete(outbox).where(
-    outbox.c.space_no == bindparam("space"), outbox.c.memory_id == bindparam("memory"), outbox.c.mark == bindparam("taken")
+_DONE = Direct(
+    delete(outbox).where(
+        outbox.c.space_no == bindparam("space"), outbox.c.memory_id == bindparam("memory"), outbox.c.mark == bindparam("taken")
+    )
 )
 
 
@@ -66,10 +69,10 @@ def _free_space(*, named: bool) -> Select[Any]:
 
 
 @cache
-def _lease_free(*, named: bool) -> Update:
+def _lease_free(*, named: bool) -> Direct:
     free = _free_space(named=named).with_only_columns(spaces.c.no).correlate(None).scalar_subquery()
     held = update(spaces).where(spaces.c.no == free).values(leased_by=bindparam("holder"), leased_until=shared_until())
-    return held.returning(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
+    return Direct(held.returning(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no))
 
 
 def _times(now: datetime, seconds: float) -> dict[str, Any]:
@@ -79,7 +82,7 @@ def _times(now: datetime, seconds: float) -> dict[str, Any]:
 def lease_space(conn: Connection, holder: str, now: datetime, seconds: float, *, space_no: int | None = None) -> Lease | None:
     """Lease the space with the oldest dirty row (or the named one); None when there is none, or others hold it."""
     asked = _times(now, seconds) | {"holder": holder} | ({} if space_no is None else {"space": space_no})
-    row = conn.execute(_lease_free(named=space_no is not None), asked).first()
+    row = _lease_free(named=space_no is not None).first(conn, asked)
     return Lease(*row) if row else None
 
 
@@ -108,14 +111,16 @@ def is_known(conn: Connection, space_no: int) -> bool:
     return conn.execute(select(spaces.c.no).where(spaces.c.no == space_no)).first() is not None
 
 
-_RELEASE_AT = _RELEASE.values(
-    index_no=case((spaces.c.index_no < bindparam("up_to"), bindparam("up_to")), else_=spaces.c.index_no), used_at=bindparam("now")
+_RELEASE_AT = Direct(
+    _RELEASE.values(
+        index_no=case((spaces.c.index_no < bindparam("up_to"), bindparam("up_to")), else_=spaces.c.index_no), used_at=bindparam("now")
+    )
 )
 
 
 def release_space_at(conn: Connection, lease: Lease, holder: str, index_no: int, now: datetime) -> None:
     """Give a space back, with what `spaces.set_index_no` notes, in one statement."""
-    conn.execute(_RELEASE_AT, {"space": lease.space_no, "holder": holder, "up_to": index_no, "now": now})
+    _RELEASE_AT.run(conn, {"space": lease.space_no, "holder": holder, "up_to": index_no, "now": now})
 
 
 def release_space(conn: Connection, lease: Lease, holder: str) -> None:
@@ -131,7 +136,7 @@ def dirty(conn: Connection, space_no: int, limit: int) -> list[tuple[str, int]]:
 def done(conn: Connection, space_no: int, taken: Sequence[tuple[str, int]]) -> None:
     """Remove what was applied; a row that was marked again meanwhile stays."""
     if taken:
-        conn.execute(_DONE, [{"space": space_no, "memory": memory_id, "taken": mark} for memory_id, mark in taken])
+        _DONE.run_each(conn, [{"space": space_no, "memory": memory_id, "taken": mark} for memory_id, mark in taken])
 
 
 def depth(conn: Connection) -> tuple[int, datetime | None]:

@@ -17,7 +17,7 @@ from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from hindwise.ledger.engine import sqlite_driver
+from hindwise.ledger.direct import sqlite_driver
 
 _LIST = re.compile(r"__\[POSTCOMPILE_(\w+)\]")
 _IN_LIST = re.compile(r"IN \(__\[POSTCOMPILE_(\w+)\]\)")

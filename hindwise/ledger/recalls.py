@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, or_, select, update
 
 from hindwise.errors import NotFound
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import credits as credit_rows
 from hindwise.ledger.schema import memories, recalls
@@ -56,18 +58,29 @@ def told_to_task(
     after, until: when the session's task before this one ended, and when this one did; a session has many tasks, and each
     brief belongs to the first that ended after it. Named recalls and runs need no such bound.
     """
-    joins: list[ColumnElement[bool]] = [recalls.c.id.in_(list(recall_ids))] if recall_ids else []
-    if session_id:
-        within = [recalls.c.session_id == session_id]
-        within += [recalls.c.at > after] if after is not None else []
-        within += [recalls.c.at <= until] if until is not None else []
-        joins.append(and_(*within))
-    if run_id:
-        joins.append(recalls.c.run_id == run_id)
-    if not joins:
+    asked = {"ids": list(recall_ids), "session": session_id, "run": run_id, "after": after, "until": until}
+    given = {name: value for name, value in asked.items() if value}
+    if not given.keys() & {"ids", "session", "run"}:
         return set()
-    query = select(recalls.c.memory_ids).where(recalls.c.tenant_id == tenant_id, recalls.c.user_id == user_id, or_(*joins)).limit(500)
-    return {memory_id for items in conn.execute(query).scalars() for memory_id in items}
+    rows = _told(frozenset(given)).rows(conn, {"tenant": tenant_id, "user": user_id, **given})
+    return {memory_id for row in rows for memory_id in row.memory_ids}
+
+
+@cache
+def _told(by: frozenset[str]) -> Direct:
+    """What tells the briefs of a task, by what is known of it. Built once for each: building takes longer than asking."""
+    joins: list[ColumnElement[bool]] = []
+    if "ids" in by:
+        joins.append(recalls.c.id.in_(bindparam("ids", expanding=True)))
+    if "session" in by:
+        within = [recalls.c.session_id == bindparam("session")]
+        within += [recalls.c.at > bindparam("after")] if "after" in by else []
+        within += [recalls.c.at <= bindparam("until")] if "until" in by else []
+        joins.append(and_(*within))
+    if "run" in by:
+        joins.append(recalls.c.run_id == bindparam("run"))
+    own = (recalls.c.tenant_id == bindparam("tenant"), recalls.c.user_id == bindparam("user"))
+    return Direct(select(recalls.c.memory_ids).where(*own, or_(*joins)).limit(500))
 
 
 def credit_use(conn: Connection, tenant_id: str, episode_id: str, memory_ids: Sequence[str], verdict: str, now: datetime) -> int:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, func, null, or_, select
 
 from hindwise.errors import NotFound, SpaceErased
 from hindwise.ledger import refusals
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import drafts, memories, reflections
 from hindwise.model.memory import Draft
@@ -18,7 +19,7 @@ _FINAL = [str(status) for status in FINAL]
 
 # Every step asks and says this, so the statements are built once.
 _ROW = select(reflections).where(reflections.c.id == bindparam("reflection"))
-_ROW_LOCKED = _ROW.with_for_update()
+_ROW_READ, _ROW_LOCKED = Direct(_ROW), Direct(_ROW.with_for_update())
 _RUNNING = (
     update(reflections)
     .where(reflections.c.id == bindparam("reflection"), reflections.c.status.not_in(_FINAL))
@@ -30,15 +31,15 @@ _RUNNING = (
     )
 )
 
-_TAKE_UP = _RUNNING.returning(*reflections.c)
-_EPOCHS = (
+_TAKE_UP, _RUN = Direct(_RUNNING.returning(*reflections.c)), Direct(_RUNNING)
+_EPOCHS = Direct(
     update(reflections)
     .where(reflections.c.id == bindparam("reflection"))
     .values(epochs=bindparam("noted", type_=reflections.c.epochs.type))
 )
 
 
-_FINISH = (
+_FINISH = Direct(
     update(reflections)
     .where(reflections.c.id == bindparam("reflection"), reflections.c.status.not_in(_FINAL))
     .values(
@@ -93,7 +94,7 @@ def queue(conn: Connection, reflection: Reflection, *, reason: str = "") -> bool
 
 def row_of(conn: Connection, reflection_id: str, *, tenant_id: str | None = None, lock: bool = False) -> Row[Any]:
     """Return the bare row. Raises NotFound, also for another tenant's."""
-    row = conn.execute(_ROW_LOCKED if lock else _ROW, {"reflection": reflection_id}).first()
+    row: Row[Any] | None = (_ROW_LOCKED if lock else _ROW_READ).first(conn, {"reflection": reflection_id})
     if row is None or (tenant_id is not None and row.tenant_id != tenant_id):
         raise NotFound(f"no reflection {reflection_id!r}")
     return row
@@ -147,12 +148,12 @@ def is_final(row: Row[Any]) -> bool:
 
 def set_running(conn: Connection, reflection_id: str, phase: str, now: datetime) -> bool:
     """Move to `phase`; False when it is final already (a duplicate start, however late)."""
-    return bool(conn.execute(_RUNNING, {"reflection": reflection_id, "now_in": phase, "now": now}).rowcount)
+    return bool(_RUN.run(conn, {"reflection": reflection_id, "now_in": phase, "now": now}))
 
 
 def take_up(conn: Connection, reflection_id: str, phase: str, now: datetime) -> Row[Any] | None:
     """Move to `phase` and return the row, locked; None when it is final already. Raises NotFound."""
-    row = conn.execute(_TAKE_UP, {"reflection": reflection_id, "now_in": phase, "now": now}).first()
+    row: Row[Any] | None = _TAKE_UP.first(conn, {"reflection": reflection_id, "now_in": phase, "now": now})
     if row is None:
         row_of(conn, reflection_id)
     return row
@@ -160,7 +161,7 @@ def take_up(conn: Connection, reflection_id: str, phase: str, now: datetime) -> 
 
 def set_epochs(conn: Connection, reflection_id: str, epochs: Mapping[str, int]) -> None:
     """Note the epochs of the spaces, at the first gathering of a locked row; later steps fail with SpaceErased when they differ."""
-    conn.execute(_EPOCHS, {"reflection": reflection_id, "noted": dict(epochs)})
+    _EPOCHS.run(conn, {"reflection": reflection_id, "noted": dict(epochs)})
 
 
 def set_dispatched(conn: Connection, reflection_id: str, now: datetime) -> None:
@@ -189,7 +190,8 @@ def finish(
 ) -> str:
     """Make it final and return its episode's id; a second call changes nothing and returns ""."""
     told = {"status": str(status), "finished_at": now, "index_pending": index_pending, "skip_reason": skip_reason, "error": error}
-    return conn.execute(_FINISH, {"reflection": reflection_id, **{f"to_{name}": value for name, value in told.items()}}).scalar() or ""
+    finished = _FINISH.first(conn, {"reflection": reflection_id, **{f"to_{name}": value for name, value in told.items()}})
+    return str(finished.episode_id) if finished else ""
 
 
 def set_result(
@@ -215,12 +217,12 @@ def set_result(
         "rejected": [item.model_dump(mode="json") for item in rejected],
         "due": dict(due),
     }
-    conn.execute(_RESULT, {"reflection": reflection_id, **{f"to_{name}": value for name, value in told.items()}})
+    _RESULT.run(conn, {"reflection": reflection_id, **{f"to_{name}": value for name, value in told.items()}})
     # What had no owner is refused here and not before; all else was counted when it was judged.
     refusals.count(conn, [item.rule for item in rejected if item.rule == refusals.OWNER])
 
 
-_RESULT = (
+_RESULT = Direct(
     update(reflections)
     .where(reflections.c.id == bindparam("reflection"))
     .values(
@@ -231,10 +233,12 @@ _RESULT = (
     )
 )
 _ATTEMPTS = select(drafts).where(drafts.c.reflection_id == bindparam("reflection")).order_by(drafts.c.attempt)
-_JUDGED = select(drafts.c.grounded).where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"))
-_ATTEMPT = _ATTEMPTS.where(drafts.c.attempt == bindparam("number"))
+_JUDGED = Direct(
+    select(drafts.c.grounded).where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"))
+)
+_ALL_ATTEMPTS, _ATTEMPT = Direct(_ATTEMPTS), Direct(_ATTEMPTS.where(drafts.c.attempt == bindparam("number")))
 _NOTHING_ELSE: Mapping[str, list[Any]] = {"rejected": [], "complaints": []}
-_GROUNDED = (
+_GROUNDED = Direct(
     update(drafts)
     .where(drafts.c.reflection_id == bindparam("reflection"), drafts.c.attempt == bindparam("number"), drafts.c.grounded.is_(null()))
     .values(grounded=bindparam("told", type_=drafts.c.grounded.type))
@@ -266,12 +270,12 @@ def store_attempt(conn: Connection, reflection_id: str, attempt: Attempt, now: d
 
 def attempts(conn: Connection, reflection_id: str) -> list[Attempt]:
     """Return the stored answers in order."""
-    return [_attempt(row) for row in conn.execute(_ATTEMPTS, {"reflection": reflection_id})]
+    return [_attempt(row) for row in _ALL_ATTEMPTS.rows(conn, {"reflection": reflection_id})]
 
 
 def attempt_of(conn: Connection, reflection_id: str, number: int) -> Attempt:
     """Return one stored answer. Raises NotFound."""
-    row = conn.execute(_ATTEMPT, {"reflection": reflection_id, "number": number}).first()
+    row = _ATTEMPT.first(conn, {"reflection": reflection_id, "number": number})
     if row is None:
         raise NotFound(f"reflection {reflection_id} has no attempt {number}")
     return _attempt(row)
@@ -279,8 +283,8 @@ def attempt_of(conn: Connection, reflection_id: str, number: int) -> Attempt:
 
 def judged(conn: Connection, reflection_id: str, number: int) -> dict[str, Any] | None:
     """Return what the validators said of a stored answer; None where they did not yet, or where there is no such answer."""
-    found: dict[str, Any] | None = conn.execute(_JUDGED, {"reflection": reflection_id, "number": number}).scalar()
-    return found
+    found = _JUDGED.first(conn, {"reflection": reflection_id, "number": number})
+    return found.grounded if found else None
 
 
 def _attempt(row: Row[Any]) -> Attempt:
@@ -311,7 +315,7 @@ def store_grounded(
         "rejected": [item.model_dump(mode="json") for item in rejected],
         "complaints": [item.model_dump(mode="json") for item in complaints],
     }
-    if not conn.execute(_GROUNDED, {"reflection": reflection_id, "number": attempt, "told": grounded}).rowcount:
+    if not _GROUNDED.run(conn, {"reflection": reflection_id, "number": attempt, "told": grounded}):
         return
     if without_secrets is not None:
         told = without_secrets.model_dump(mode="json")

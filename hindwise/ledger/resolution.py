@@ -13,6 +13,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
 from hindwise.ledger import outbox, review, spaces
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.schema import evidence, memories
 from hindwise.ledger.spaces import SpaceRow
 from hindwise.lifecycle.aging import AgingRules, due_dates
@@ -23,7 +24,7 @@ from hindwise.resolve.decide import Plan, decide, decide_in_quarantine
 from hindwise.resolve.slots import duplicate_key, same_value, slot_key
 from hindwise.safety.origin import LESS_BELIEVED
 
-_KNOWN = select(memories.c.id).where(memories.c.id.in_(bindparam("memories", expanding=True)))
+_KNOWN = Direct(select(memories.c.id).where(memories.c.id.in_(bindparam("memories", expanding=True))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ class Resolution:
 
     def _kept_before(self, placements: Sequence[Placement]) -> frozenset[str]:
         ids = [memory_of(self.reflection_id, placement.ordinal) for placement in placements]
-        return frozenset(self.conn.execute(_KNOWN, {"memories": ids}).scalars()) if ids else frozenset()
+        return frozenset(row.id for row in _KNOWN.rows(self.conn, {"memories": ids})) if ids else frozenset()
 
     def _carry_out(self, placement: Placement, plan: Plan, space_no: int, valid_from: datetime, known: Mapping[str, Memory]) -> Decision:
         draft = placement.draft

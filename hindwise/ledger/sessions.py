@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, bindparam, insert, select, update
 
 from hindwise.errors import NotFound, SessionOwner, TurnConflict
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import sessions, turns
 from hindwise.model.ids import keyed_hash
@@ -52,7 +53,7 @@ _COLUMNS = [sessions.c[name] for name in SessionRow.__dataclass_fields__]
 # What every turn runs is built once: building a statement costs more than running it on SQLite.
 _FIND = select(*_COLUMNS).where(sessions.c.tenant_id == bindparam("tenant"), sessions.c.session_id == bindparam("session"))
 _LOCK = _FIND.with_for_update()
-_APPEND = insert(turns)
+_APPEND = Direct(insert(turns))
 _KNOWN = select(turns.c.turn_id, turns.c.digest).where(
     turns.c.tenant_id == bindparam("tenant"),
     turns.c.session_key == bindparam("session"),
@@ -67,7 +68,7 @@ _NEWEST = (
     )
     .order_by(turns.c.seq)
 )
-_RANGE = (
+_RANGE = Direct(
     select(turns)
     .where(
         turns.c.tenant_id == bindparam("tenant"),
@@ -193,7 +194,7 @@ def record_turns(conn: Connection, session: SessionRow, new: Sequence[Turn], now
         )
     if not rows:
         return Recorded(session, 0, len(new), 0, 0)
-    conn.execute(_APPEND, rows)
+    _APPEND.run_each(conn, rows)
     last = session.last_seq + len(rows)
     changed = conn.execute(_ADVANCE, {"tenant": session.tenant_id, "session": session.session_id, "last": last, "now": now}).one()
     return Recorded(SessionRow(*changed), len(rows), len(new) - len(rows), session.last_seq + 1, last)
@@ -262,13 +263,13 @@ def record_run_turns(
     known = [turn.content_digest() for turn in run_turns] if digests is None else digests
     if run_turns:
         each = enumerate(zip(run_turns, known, strict=True), start=1)
-        conn.execute(_APPEND, [_row(tenant_id, key, seq, turn, said, now) for seq, (turn, said) in each])
+        _APPEND.run_each(conn, [_row(tenant_id, key, seq, turn, said, now) for seq, (turn, said) in each])
 
 
 def turns_of(conn: Connection, tenant_id: str, session_key: str, first_seq: int, last_seq: int) -> tuple[Turn, ...]:
     """Return turns first_seq..last_seq (inclusive) in order."""
     asked = {"tenant": tenant_id, "session": session_key, "first": first_seq, "last": last_seq}
-    return tuple(_turn(row) for row in conn.execute(_RANGE, asked))
+    return tuple(_turn(row) for row in _RANGE.rows(conn, asked))
 
 
 def recorded_times(conn: Connection, tenant_id: str, session_key: str, seqs: Collection[int]) -> dict[int, datetime]:

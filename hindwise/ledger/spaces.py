@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, bindparam, or_, select, update
 
 from hindwise.errors import LedgerUnavailable, SpaceErased
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import spaces
@@ -31,12 +32,14 @@ _DROPPED = "the space was erased while this was in flight; nothing was written"
 _FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, spaces.c.index_no).where(
     spaces.c.tenant_id == bindparam("tenant"), spaces.c.name.in_(bindparam("names", expanding=True))
 )
-_LOCK = _FIND.order_by(spaces.c.no).with_for_update()
+_FOUND, _LOCK = Direct(_FIND), Direct(_FIND.order_by(spaces.c.no).with_for_update())
 _HOLD = _FIND.order_by(spaces.c.no).with_for_update(read=True, key_share=True)
 _LOCK_TRIES = 6
 _EPOCH = Prepared(select(spaces.c.epoch).where(spaces.c.no == bindparam("space")).with_for_update())
-_BUMP = update(spaces).where(spaces.c.no == bindparam("space")).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
-_INDEXED = (
+_BUMP = Direct(
+    update(spaces).where(spaces.c.no == bindparam("space")).values(ledger_no=spaces.c.ledger_no + 1).returning(spaces.c.ledger_no)
+)
+_INDEXED = Direct(
     update(spaces)
     .where(spaces.c.no == bindparam("space"), spaces.c.index_no < bindparam("up_to"))
     .values(index_no=bindparam("up_to"), used_at=bindparam("now"))
@@ -50,7 +53,7 @@ def ensure(conn: Connection, tenant_id: str, names: Sequence[str]) -> None:
 
 def find(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
     """Return the rows that exist, by name."""
-    return {row.name: SpaceRow(*row) for row in conn.execute(_FIND, {"tenant": tenant_id, "names": list(names)})}
+    return {row.name: SpaceRow(*row) for row in _FOUND.rows(conn, {"tenant": tenant_id, "names": list(names)})}
 
 
 def made(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
@@ -76,7 +79,7 @@ def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping
 
 def _locked(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
     for _ in range(_LOCK_TRIES):
-        rows = {row.name: SpaceRow(*row) for row in conn.execute(_LOCK, {"tenant": tenant_id, "names": list(names)})}
+        rows = {row.name: SpaceRow(*row) for row in _LOCK.rows(conn, {"tenant": tenant_id, "names": list(names)})}
         if len(rows) == len(set(names)):
             return rows
         # New, or an erasure took a row away while its lock was waited for: what comes now begins the space anew.
@@ -102,12 +105,12 @@ def is_there(conn: Connection, space_no: int) -> bool:
 
 def bump(conn: Connection, space_no: int) -> int:
     """Raise `ledger_no` of a locked space by one and return it."""
-    return int(conn.execute(_BUMP, {"space": space_no}).scalar_one())
+    return int(_BUMP.rows(conn, {"space": space_no})[0].ledger_no)
 
 
 def set_index_no(conn: Connection, space_no: int, index_no: int, now: datetime) -> None:
     """Note up to which ledger number the index of a space is complete, never backwards, and that the space is in use."""
-    conn.execute(_INDEXED, {"space": space_no, "up_to": index_no, "now": now})
+    _INDEXED.run(conn, {"space": space_no, "up_to": index_no, "now": now})
 
 
 def touch(conn: Connection, used: Collection[tuple[str, str]], now: datetime) -> None:
