@@ -36,10 +36,14 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
 
 
+def turn_of(example: dict[str, Any]) -> Turn:
+    """The example as a turn."""
+    return Turn(seq=1, turn_id="t1", role=example["role"], origin=_ORIGIN[example["role"]], content=example["text"], occurred_at=_NOW)
+
+
 def kept(example: dict[str, Any]) -> bool:
     """Whether the product keeps the turn."""
-    turn = Turn(seq=1, turn_id="t1", role=example["role"], origin=_ORIGIN[example["role"]], content=example["text"], occurred_at=_NOW)
-    return why_not_kept(turn) is None
+    return why_not_kept(turn_of(example)) is None
 
 
 def leaked(example: dict[str, Any]) -> list[str]:

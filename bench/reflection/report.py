@@ -5,7 +5,7 @@ Figures stand beside those of the release before, with 95 % intervals (Wilson). 
 
 from pathlib import Path
 
-from bench.reflection import airline, failing_step, gating, hermes, parallel, segments, small_model_show
+from bench.reflection import airline, cost, failing_step, gating, hermes, parallel, segments, small_model_show
 from hindwise.reflect.rules import RuleReflector
 
 TARGET = Path(__file__).with_name("REPORT.md")
@@ -37,6 +37,7 @@ def report() -> str:
         *_segments(),
         *_hermes(),
         *_small_model(),
+        *cost.section(),
     ]
     return "\n".join(parts) + "\n"
 

@@ -14,7 +14,7 @@ from hindwise.text.token_budget import count_tokens
 MARK = "budget"
 """Why rules stood in, where the day's tokens were used up."""
 PER_TRANSCRIPT_TOKEN = 1.3
-FIXED_TOKENS = 5_000
+FIXED_TOKENS = 6_000
 """Of one question, beside the transcript: instructions, what is known, the form where an endpoint shows it, and the longest answer."""
 _MILLION = 1_000_000
 

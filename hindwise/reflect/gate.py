@@ -29,7 +29,7 @@ def worth_reflecting(episode: Episode) -> str | None:
         return say(language, "the episode holds no words and no calls", "该任务没有任何内容或调用")
     if calls or (episode.outcome.status is not OutcomeStatus.UNKNOWN and (goal or episode.outcome.note)):
         return None
-    if all(cues.is_filler(words) for _, words in user_turns(episode)) and not goal:
+    if all(cues.is_filler(words) for _, words in user_turns(episode)) and not goal and _reports_nothing(episode):
         return say(language, "only greetings and fillers: there is nothing to learn", "只有寒暄和语气词，没有可总结的内容")
     if not goal and _only_questions(episode):
         return say(language, "only one-off questions: nothing outlives them", "只有一次性的问题，没有需要留下的内容")
@@ -54,6 +54,11 @@ def _only_questions(episode: Episode) -> bool:
                 return False
         elif cues.REFUSED.search(words[:1_500]) or cues.HAND_OVER.search(words[:1_500]):
             return False
+    return _reports_nothing(episode)
+
+
+def _reports_nothing(episode: Episode) -> bool:
+    """No turn tells, by itself, anything that outlives the task: of an agent how something ended and why, of a tool an error."""
     return all(why_not_kept(turn) is not None for turn in episode.turns)
 
 

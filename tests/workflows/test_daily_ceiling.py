@@ -76,7 +76,7 @@ async def test_two_workers_at_the_ceiling_never_pass_it_and_rules_do_the_rest_an
     environment: WorkflowEnvironment, tmp_path: Path
 ) -> None:
     """Twelve tasks at once, in both languages. A question costs less than is held for it: more are asked than could be held at once."""
-    ceiling = 3 * FIXED_TOKENS
+    ceiling = 2 * FIXED_TOKENS + 1_000
     with FakeLlm() as llm:
         async with shop(environment, tmp_path / "data", llm, llm_daily_tokens=ceiling) as house:
             started = [(await house.run(task(f"t{n}", "zh" if n % 2 else "en"))).reflection_id for n in range(12)]
