@@ -81,7 +81,7 @@ WITHDRAWN = re.compile(
 FORGOTTEN = re.compile(
     r"(?i)\byou (?:still |also )?(?:forgot|failed|neglected|omitted) to (?P<en>[^.!?,;]{4,80})"
     r"|\byou (?:still |also )?(?:didn'?t|did not|haven'?t|have not|never) (?P<en2>[^.!?,;]{4,80})"
-    r"|(?:(?<![\u4e00-\u9fff])|(?<=[你您们像乎么又也都是然]))(?:忘了|忘记了?|漏了|漏掉了?|还没有?|没有?(?=给我|帮我|替我|把))"
+    r"|(?:(?<![\u4e00-\u9fff])|(?<=[你您们像乎么又也都是然]))(?:忘了|忘记了?|漏了|漏掉了?|还没有?|没有?(?=给我|帮我|替我|把)|(?<=[你您])没有?)"
     r"(?P<zh>[^，。！？!?；]{2,30})"
     r"|(?:^|(?<=[，。！？!?；\s]))(?P<thing>[\u4e00-\u9fff]{2,8}?)(?:一直|到现在|怎么|都|还|也){1,3}没有?(?P<deed>发|寄|退|给|办|取消|订|改|开|做)"
     r"(?=给?我|过来|下来|[呢啊吗。！!？?，]|$)"
@@ -101,7 +101,8 @@ CORRECTION = re.compile(
     r"|\bi (?:asked for|said|wrote|ordered|wanted)\b[^.!?]{1,40}, not\b"
     r"|\bi (?:have )?changed my mind\b|\bnot [\w' -]{1,40}[,;]? but (?!also|only)|\binstead of\b|\bi meant\b"
     r"|^\W*(?:不对|不是|不，|错了|说错了|搞错|弄错|写错|填错|看错|听错|拼错|弄反|搞反|反了|更正|等等|等一下[，,]|应该是|我的意思是|我说的是|我要的是)|我改(?:变)?主意了|改主意了|我是说|而不是|写反了|看错了|记错"
-    r"|你(?:们?)(?:\S{0,12})(?:弄混|搞混|搞反|弄反|弄错|搞错)"
+    r"|你(?:们?)(?:\S{0,12})(?:弄混|搞混|搞反|弄反|弄错|搞错)|是(?!的[，,])[^，。！？]{1,16}[，,]\s*(?:而)?不是[^，。！？]{1,16}(?:[。！!]|$)"
+    r"|^\W*(?:that(?:'s| is) (?:outdated|out of date|no longer)|这个?(?:已经)?(?:过时|过期|不是最新))"
 )
 RETRACTION = re.compile(
     r"(?i)\bforget what i said|\bscratch that\b|\bdelete that\b|\bthat was wrong\b|\bi (?:mixed|misread|misspoke|was wrong"
@@ -134,6 +135,7 @@ STANDING = re.compile(
     r"|默认(?:用|都|情况)|都?(?:就|要)?按这个(?:来|办)|就这么办|从现在(?:起|开始)|从此|以.{1,12}为准|千万(?:别|不要)|绝对?(?:不能"
     r"|不要|不可以)"
     r"|(?:不要|别)(?:再)?给我.{0,8}(?:任何|什么)"
+    r"|, (?:please )?(?:always|every time)[.!]?$"
     r"|\b(?:every|each) (?:\w+ )?\w+ (?:needs|must|should|has to)\b|\bmake it a (?:habit|rule)\b"
     r"|\b(?:our|my) (?:rule|policy|custom|convention) (?:is|says)\b|\bit(?:'s| is) (?:our|my) (?:rule|policy|custom) (?:to|that)\b"
     r"|^\W*for (?:all |any )?\w+s, (?:please )?(?:use|put|write|add|include|send|choose|keep|start)\b"
@@ -148,7 +150,9 @@ _FOR_ALL = re.compile(
     r"(?:所有|任何|凡是|每[个份封张次当]|提到.{1,10}|超过.{1,8}|低于.{1,8})的?[^，。]{0,10}[，,]?[^，。]{0,6}(?:都|一律|均)(?:要|得"
     r"|打|加|用|写|有|放|先|标|不)"
 )
-_EACH = re.compile(r"^\W*(?![^，。]{0,6}[两二三四五六这那\d])[\u4e00-\u9fff]{2,8}都(?:要|得|应该)(?:用|按|以|写|标|放|加|附)")
+_EACH = re.compile(
+    r"^\W*我们?的[\u4e00-\u9fff]{2,8}都(?:要|得|应该)?(?:用|写|放|标|加|附|选)|^\W*(?![^，。]{0,6}[两二三四五六这那\d])[\u4e00-\u9fff]{2,8}都(?:要|得|应该)(?:用|按|以|写|标|放|加|附)"
+)
 """「距离都要用公里」: of a thing in general, neither counted nor pointed at."""
 _ONCE = re.compile(r"把|帮我|替我|给我|一下|现在|马上|今天|明天|取消|都办|已经?|了[。！!]?$")
 
@@ -163,7 +167,8 @@ UNFINISHED = re.compile(
     r"|finished) yet\b"
     r"|\b(?:let'?s|we(?:'ll| will| can)) (?:continue|finish|pick (?:this|it) up|do the rest) (?:\w+ ){0,3}(?:tomorrow|later|next)"
     r"|\bremaining (?:work|steps?|tasks?)\b"
-    r"|\b(?:is|are) (?:still )?(?:missing|outstanding|open|pending)\b|\blet'?s do (?:it|that|this|the \w+) (?:tomorrow|later|next"
+    r"|\b(?:is|are) (?:still (?:open|pending)|(?:still )?(?:missing|outstanding))\b"
+    r"|\blet'?s do (?:it|that|this|the \w+) (?:tomorrow|later|next"
     r"|another)\b"
     r"|\bleft to do\b|\bfollow up (?:on|with)\b"
     r"|还没(?:有)?(?!.{0,4}呢吗)|还(?:需要|要)(?:再|继续|补|等|完成)|还得(?![问说想看])|还(?:差|剩)|提醒我|待办|下次再|回头再|明天(?:再|继续)|剩下的"

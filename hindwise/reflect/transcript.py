@@ -37,7 +37,7 @@ Language = Literal["en", "zh"]
 _ERROR_START = re.compile(
     r"(?i)\s*[\[(<\"'*]{0,3}(?:error|exception|traceback|failed|failure|fatal|invalid|denied|forbidden|not found|timeout|timed out"
     r"|[a-z]+(?:error|exception)\b|http(?:/\d(?:\.\d)?)?[ :]*[45]\d\d|status(?: code)?[ :]+[45]\d\d|错误|失败|异常|报错|出错|超时"
-    r"|无权限|拒绝"
+    r"|无权限|拒绝|(?!no\b|0\b|none\b)(?:[a-z]+ ){1,3}failed\s*(?:[:,;.]|$|with\b|because\b)|[\u4e00-\u9fff]{1,8}失败\s*[:：，。]"
     r"|[45]\d\d[ :,-]{1,3}(?:not \w+|bad (?:request|gateway)|unauthori[sz]ed|unprocessable|unsupported|forbidden|conflict|gone\b|locked"
     r"|too many|payload|internal|service|gateway|error|未|没有|无权|无法|不存在|不允许|不可用|禁止|服务|请求(?:过|超|错)|权限|错误))"
 )
@@ -48,6 +48,7 @@ _SHORT_ERROR = re.compile(
     r"|not (?:allowed|permitted|authori[sz]ed|logged in|supported)|unauthori[sz]ed"
     r"|(?:\w+ ){1,4}(?:(?:is |was |has )?(?:already (?:taken|booked|reserved|in use|exists)|expired|unavailable"
     r"|out of (?:stock|range|memory|space))|exceeded|is (?:required|offline)|not (?:supported|permitted))"
+    r"|(?:\w+ ){1,6}timed out|\S{0,12}超时"
     r"|没有.{0,12}权限|无权|连接(?:被拒绝|被重置|中断)|无法\S{2}|找不到|未知(?:的)?(?:参数|字段|命令|选项)|请求(?:过于频繁|过多)|不允许|不支持"
     r"|\S{2,10}?(?:无法(?:解析|识别|访问|连接|打开|处理|读取)|已(?:用完|被占用|被预订|被预定|约满|满员|过期|失效|锁定|存在)|不足|离线|不可用"
     r"|不支持|超出(?:限制|范围|上限)|不存在|未登录))[^\n]{0,60}"
@@ -164,7 +165,8 @@ def _error_in_json(value: Any) -> str:
             inner = inner.get("message") or inner.get("detail") or inner.get("code")
         if inner and not isinstance(inner, bool | list):
             return _clean_error(str(inner))
-    says_failed = str(value.get("status", "")).lower() in {"error", "failed", "failure"} or value.get("success") is False
+    says_failed = str(value.get("status", "")).lower() in {"error", "failed", "failure"}
+    says_failed = says_failed or any(value.get(key) is False for key in ("success", "ok", "succeeded", "成功"))
     if says_failed or value.get("isError") is True:
         return _clean_error(str(value.get("message") or value.get("detail") or value.get("reason") or value.get("status") or "error"))
     return ""

@@ -120,10 +120,22 @@ def task_of(episode: Episode, names: Collection[str], language: Language, steps:
 
 
 def requests_in(text: str, names: Collection[str], language: Language) -> Iterator[tuple[str, Request]]:
-    """Yield the sentences of one message with what each asks for, in order; phrases that name somebody are left out."""
-    for sentence in sentences_of(text[:4_000])[:MAX_SENTENCES]:
-        if request := _request_of(sentence[: MAX_SENTENCE_CHARS + 1], frozenset(names), language):
-            yield sentence, request
+    """Yield the sentences of one message with what each asks for, in order; phrases that name somebody are left out.
+
+    "Cancel the tour and refund the deposit" / 「取消行程，再把订金退给我」 are two: each part is told with its own request.
+    """
+    parts = (part for sentence in sentences_of(text[:4_000])[:MAX_SENTENCES] for part in _coordinate(sentence, language))
+    for part in parts:
+        if request := _request_of(part[: MAX_SENTENCE_CHARS + 1], frozenset(names), language):
+            yield part, request
+
+
+def _coordinate(sentence: str, language: Language) -> list[str]:
+    """The parts of a sentence that each open with a verb of doing; the sentence where there is but one."""
+    if len(sentence) > MAX_SENTENCE_CHARS:
+        return [sentence]
+    cut = task_zh.COORDINATE if language == "zh" else task_en.COORDINATE
+    return [part.strip() for part in cut.split(sentence) if part.strip()]
 
 
 @lru_cache(maxsize=2_048)

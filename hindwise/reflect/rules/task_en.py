@@ -31,9 +31,9 @@ def _words(text: str) -> tuple[str, ...]:
 _STRONG = _words(
     """add adjust apply approve archive arrange assign attach authorize back block book build buy calculate cancel change claim clean
     clear close collect compare compensate compile compose configure connect convert copy correct create debug delete deliver deploy
-    design develop disable dispute downgrade download draft drop edit enable escalate exchange export extend extract file fill fix
+    design develop disable dispute downgrade download draft drop edit email enable escalate exchange export extend extract file fill fix
     forward format generate get give grant handle hire import improve increase install integrate invite invoice issue label launch
-    list lock log lower make merge migrate modify open optimise optimize order organise organize pack parse patch pause pay plan
+    list lock log lower make merge migrate modify notify open optimise optimize order organise organize pack parse patch pause pay plan
     post prepare print process produce publish pull purchase push raise reactivate rebook record recover reduce refactor refill refund
     register reimburse release remove rename renew rent repair replace request reschedule reserve reset resolve restart restore
     restrict retrieve return rewrite rotate run scan schedule sell send set ship sign solve sort speed split start stop store submit
@@ -66,6 +66,11 @@ _ASKED = re.compile(
     rf"(?i)(?:^|\b(?:to|you|please|let'?s|me|can (?:i|we)|could (?:i|we)|should (?:i|we)|do (?:i|we)|may (?:i|we)|possible to|then|just"
     rf"|kindly)\s+)(?:(?:please|also|just|then|possibly|kindly|perhaps|go ahead and)\s+)*(?P<verb>{_VERB})\b(?!-)(?P<rest>.*)"
 )
+COORDINATE = re.compile(
+    rf"(?i),?\s+(?:and(?: then| also)?|then)\s+(?:please\s+|also\s+)*(?=(?:{'|'.join(_STRONG)})\s+"
+    r"(?:(?:me|us|them|him|her)\s+)?(?:the|my|our|an?|all|both|it)\b)"
+)
+"""Where a second request begins in one sentence: "… and refund the deposit"."""
 _ASKED_ING = re.compile(rf"(?i)\b(?:with|in|about|of|by|for|on)\s+(?P<verb>{_GERUND})\b(?P<rest>.*)")
 _CHANGES_TO = re.compile(
     r"(?i)^(?:make|making) (?:some |a few |a couple of |several |a |any )?(?:changes?|modifications?|adjustments?)"

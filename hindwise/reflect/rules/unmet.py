@@ -9,10 +9,12 @@ from hindwise.model.turn import Origin, Turn
 from hindwise.reflect import cues
 from hindwise.reflect.rules.findings import MAX_QUOTE_CHARS, Read, evidence, lesson
 from hindwise.reflect.rules.slots import content_key, unique_attribute
+from hindwise.reflect.rules.statements import sentences_of
 from hindwise.reflect.rules.task import requests_in
 from hindwise.reflect.rules.wording import last_of, when, whole
 from hindwise.reflect.transcript import Step, call_names, user_turns, without_briefs
 from hindwise.safety.origin import trust_of
+from hindwise.text.tokens import tokens
 
 MAX_TURNS = 60
 """Of the user's: what is said later than that is no part of one task."""
@@ -36,13 +38,14 @@ class Unmet:
 
 
 _VERBS = {
-    "cancel": r"cancel|取消|退订",
+    "cancel": r"cancel|取消|退订|撤销",
     "book": r"book|reserve|预订|预定|订",
     "refund": r"refund|退款|退还|退",
     "send": r"send|mail|notify|发送|发|通知|寄",
-    "delete": r"delete|remove|删除|移除",
+    "delete": r"delete|remove|删除|移除|注销|删",
     "create": r"create|add|new|open|创建|新建|添加|增加",
-    "update": r"update|change|modify|edit|set|upgrade|downgrade|switch|move|adjust|更新|修改|更改|更换|变更|调整|升级|换",
+    "update": r"update|change|modify|edit|set|upgrade|downgrade|switch|move|adjust|reset|rename"
+    r"|更新|修改|更改|更换|变更|调整|升级|换|重置|重设",
     "pay": r"pay|charge|支付|付款|缴",
 }
 _STARTS = {what: re.compile(rf"(?:{words})", re.IGNORECASE) for what, words in _VERBS.items()}
@@ -87,26 +90,50 @@ def _forgotten(run: Read, turn: Turn, words: str) -> Iterator[Unmet]:
     for match in cues.FORGOTTEN.finditer(words[:2_000]):
         told = (match["en"] or match["en2"] or match["zh"] or f"{match['deed']}{match['thing']}").strip()
         request = next(iter(requests_in(told, run.names, run.language)), None)
-        if request and not _done_later(run, request[1].phrase, turn):
-            yield Unmet(turn, match[0].strip(), request[1].phrase, "forgotten")
+        phrase = request[1].phrase if request else _meant(run, told, turn)
+        if phrase and not _done_later(run, phrase, turn):
+            yield Unmet(turn, match[0].strip(), phrase, "forgotten")
+
+
+def _meant(run: Read, told: str, turn: Turn) -> str:
+    """The earlier request that "delete it" /「注销」 points at: the last one that begins with the same verb; empty where there is none."""
+    verb = re.match(r"[a-z]+\b|[\u4e00-\u9fff]{2}", told.lower())
+    if not verb:
+        return ""
+    before = [words for earlier, words in list(user_turns(run.episode))[:MAX_TURNS] if earlier.seq < turn.seq]
+    asked = [request.phrase for words in before for _, request in requests_in(words, run.names, run.language)]
+    return next((phrase for phrase in reversed(asked) if phrase.lower().startswith(verb[0])), "")
 
 
 def _refused(run: Read, turn: Turn, words: str, following: tuple[Turn, str] | None) -> Iterator[Unmet]:
-    """The last request of a message to which the agent answered that it cannot, without a change in between."""
+    """The request of a message to which the agent answered that it cannot: the one that the refusal names, else the last one.
+
+    After a change in between only a named one: the rest of the message may be done.
+    """
     end = following[0].seq if following else run.episode.turns[-1].seq + 1
     between = [s for s in run.steps if turn.seq < s.turn.seq < end]
     answers = [t for t in run.episode.turns if turn.seq < t.seq < end and t.role == "assistant" and t.content]
-    if (
-        not answers
-        or any(s.worked and s.changes for s in between)
-        or not cues.REFUSED.search(without_briefs(answers[-1].content)[:MAX_REFUSAL_CHARS])
-    ):
+    refusal = _refusal(without_briefs(answers[-1].content)) if answers else ""
+    if not refusal:
         return
     found = [pair for pair in requests_in(words, run.names, run.language) if not _NOUN.match(pair[1].phrase)]
-    if found and not _done_later(run, found[-1][1].phrase, turn):
-        withdrawn = following is not None and cues.WITHDRAWN.search(following[1][:300]) is not None
-        sentence, request = found[-1]
-        yield Unmet(turn, sentence, request.phrase, "refused", answers[-1], withdrawn, tuple(between))
+    changed = any(s.worked and s.changes for s in between)
+    named = [pair for pair in found if not _things(pair[1].phrase).isdisjoint(tokens(refusal))] if len(found) > 1 or changed else []
+    for sentence, request in (named or ([] if changed else found))[-1:]:
+        if (named and changed) or not _done_later(run, request.phrase, turn):
+            withdrawn = following is not None and cues.WITHDRAWN.search(following[1][:300]) is not None
+            yield Unmet(turn, sentence, request.phrase, "refused", answers[-1], withdrawn, tuple(s for s in between if not s.changes))
+
+
+def _refusal(answer: str) -> str:
+    """The clause that refuses, else the sentence, or nothing."""
+    said = next((s for s in sentences_of(answer[:MAX_REFUSAL_CHARS]) if cues.REFUSED.search(s)), "")
+    return next((clause for clause in re.split(r"[，,；;]", said) if cues.REFUSED.search(clause)), said)
+
+
+def _things(phrase: str) -> frozenset[str]:
+    """What a request is about: its words without the verb."""
+    return frozenset(tokens(re.sub(r"^[a-z-]+ |^[\u4e00-\u9fff]{2}(?=[\u4e00-\u9fff]{2})", "", phrase.lower())))
 
 
 _NOUN = re.compile(r"(?i)\w+ of\b")

@@ -12,9 +12,10 @@ from hindwise.reflect import cues
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.reflect.rules.slots import slot_of
 from hindwise.reflect.rules.statements import kind_of, statements_of
+from hindwise.reflect.rules.task import requests_in
 from hindwise.reflect.rules.task_zh import request_of
 from hindwise.reflect.rules.tidy import one_liner
-from hindwise.reflect.transcript import error_of, is_nothing
+from hindwise.reflect.transcript import Language, error_of, is_nothing
 
 _BEGIN = datetime(2026, 1, 5, 9, tzinfo=UTC)
 _ORIGIN = {"user": Origin.USER, "assistant": Origin.AGENT}
@@ -62,6 +63,7 @@ def _drafts(*said: str, status: OutcomeStatus = OutcomeStatus.PARTIAL) -> list[t
         (cues.CORRECTION, "Hold on, that's the old price.", "等一下，那是旧价格。"),
         (cues.CORRECTION, "You mixed up the two addresses.", "你把两个地址弄混了。"),
         (cues.FORGOTTEN, "You still haven't refunded the deposit.", "你还没退押金。"),
+        (cues.CORRECTION, "That's outdated. Ask the new office.", "这个过时了，问新的办公室。"),
         (cues.FORGOTTEN, "You never sent me the confirmation.", "确认函一直没发给我。"),
     ],
 )
@@ -96,6 +98,9 @@ def test_what_only_looks_like_a_cue_is_none(cue: re.Pattern[str], text: str) -> 
         (Kind.PREFERENCE, "Mornings work best for me.", "我上午比较方便。"),
         (Kind.FACT, "We have an office in Lyon.", "我们在里昂有办公室。"),
         (Kind.FACT, "Our accountant is called Brill.", "我们的会计叫布里尔。"),
+        (Kind.INSTRUCTION, "Sign my mails with kind regards, always.", "我的邮件落款都写此致敬礼。"),
+        (Kind.PREFERENCE, "I don't do sports in the morning.", "我早上不运动的。"),
+        (Kind.FACT, "We're vegetarians at home.", "我们家都吃素。"),
         (Kind.FACT, "I work night shifts.", "我上夜班。"),
         (Kind.FACT, "My son starts school in September.", "我儿子九月上学。"),
         (Kind.TODO, "The blue folder hasn't been scanned yet.", "蓝色文件夹还没扫描。"),
@@ -114,6 +119,9 @@ def test_a_statement_is_read_in_both_languages(kind: Kind, en: str, zh: str) -> 
         "把这三份都加上签名。",
         "总价控制在500以内。",
         "我女儿上次订的那家酒店还有房吗？",
+        "请更新我的地址，并重置我的密码。",
+        "Yes, it is open.",
+        "我下午不在，请改到晚上。",
     ],
 )
 def test_what_is_wanted_today_is_no_rule(text: str) -> None:
@@ -129,6 +137,9 @@ def test_what_is_wanted_today_is_no_rule(text: str) -> None:
         ("Quota exceeded", "配额已用完"),
         ("Unknown parameter 'lang'", "未知参数 lang"),
         ("401 not logged in", "401 未登录"),
+        ("Rendering failed: the page is too large", "渲染失败：页面过大"),
+        ('{"ok": false, "message": "sold out"}', '{"ok": false, "message": "已售完"}'),
+        ("The request timed out", "等待30秒后超时"),
         ("Room already booked", "会议室已被预订"),
     ],
 )
@@ -177,6 +188,20 @@ def test_an_open_end_that_points_back_is_told_once(text: str) -> None:
     assert [statement.kind for statement in statements_of(text)] == [Kind.TODO]
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "phrases"),
+    [
+        ("en", "Pay the piano tuner and send me the receipt.", ["pay the piano tuner", "send the receipt"]),
+        ("zh", "把调琴师的钱付了，再把收据发给我。", ["付调琴师的钱", "发收据"]),
+        ("en", "Please book a table for six.", ["book a table for six"]),
+        ("zh", "请更新我的地址，并重置我的密码。", ["更新地址", "重置密码"]),
+        ("zh", "发票上的税号错了。", []),
+    ],
+)
+def test_every_request_of_a_sentence_is_read(language: Language, text: str, phrases: list[str]) -> None:
+    assert [request.phrase for _, request in requests_in(text, (), language)] == phrases
+
+
 def test_a_described_thing_is_read_as_the_object() -> None:
     request = request_of("能把一起订的花瓶取消掉吗？")
     assert request and request.phrase == "取消花瓶"
@@ -189,6 +214,10 @@ def test_a_described_thing_is_read_as_the_object() -> None:
         (("把报纸退了，再把收据发给我。", "退好了。", "你忘了把收据发给我。"), "收据"),
         (("Could you cancel the vase too?", "That is not something I can do.", "Pity."), "vase"),
         (("能把一起订的花瓶取消掉吗？", "这个我们不提供。", "可惜了。"), "花瓶"),
+        (("Please delete my old account.", "Your account exists.", "I know. You didn't delete it."), "account"),
+        (("请注销我的旧账户。", "您的账户存在。", "我知道，可你没注销。"), "账户"),
+        (("Send the plan and cancel the tour.", "The plan is sent, but I can't cancel tours.", "Hm."), "tour"),
+        (("把图纸发一下，再取消行程。", "图纸发了，行程取消不了。", "唉。"), "行程"),
     ],
 )
 def test_what_was_asked_for_and_not_done_stays_open(said: tuple[str, ...], word: str) -> None:
