@@ -11,7 +11,9 @@ puts the figures into `small_model.json`, from which `REPORT.md` is made; what t
 import argparse
 import asyncio
 import json
+import os
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +21,7 @@ from typing import Any
 
 from bench.door import Door
 from bench.reflection import airline, parallel, small_model_show
-from bench.reflection.small_model_judge import Run, Stored, Told, judged
+from bench.reflection.small_model_judge import GROUPS, Run, Stored, Told, judged
 from bench.servers import RESULTS, Stand, stand
 from hindwise.errors import AnswerUnusable
 from hindwise.ledger import episodes, memories, reflections
@@ -40,8 +42,8 @@ _FINAL = frozenset({"completed", "skipped", "failed"})
 _EVERY_S = 1.0
 
 
-def sample(runs: int) -> list[Run]:
-    """`runs` of each group, turn about, so that a run that is cut short has the same share of each.
+def sample(runs: int, groups: Sequence[str] = GROUPS) -> list[Run]:
+    """`runs` of each group, turn about, so that a measurement that is cut short has the same share of each.
 
     Airline: the shortest, each second one with the environment's verdict; more than half of all tokens would be policy otherwise.
     """
@@ -52,7 +54,7 @@ def sample(runs: int) -> list[Run]:
     for number, (flight, pair) in enumerate(zip(sized[:runs], PAIRS[:runs], strict=False)):
         chosen.append(_airline(flight, with_verdict=number % 2 == 1))
         chosen += [own(by_id[f"{pair}-{lang}"]) for lang in ("en", "zh")]
-    return chosen
+    return [run for run in chosen if run.group in groups]
 
 
 def _airline(run: dict[str, Any], *, with_verdict: bool) -> Run:
@@ -147,7 +149,7 @@ async def measure(args: argparse.Namespace, note: Callable[[dict[str, Any]], Non
         "HINDWISE_LLM_TIMEOUT_S": str(args.timeout_s),
         "HINDWISE_LLM_BUDGET_S": str(args.budget_s),
     }
-    chosen, told, ends = sample(args.runs), [], time.monotonic() + 60 * args.minutes
+    chosen, told, ends = sample(args.runs, args.group or GROUPS), [], time.monotonic() + 60 * args.minutes
     result = {
         "model": args.title or args.model,
         "served_by": args.served_by,
@@ -156,7 +158,7 @@ async def measure(args: argparse.Namespace, note: Callable[[dict[str, Any]], Non
         "timeout_s": args.timeout_s,
         "budget_s": args.budget_s,
         "at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "sampled": len(chosen),
+        "sampled": dict(Counter(run.group for run in chosen)),
         "runs": [],
     }
     limit_s = GROUND_TRIES * (args.budget_s + args.timeout_s) + 120
@@ -178,11 +180,20 @@ def without_words(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep(result: dict[str, Any], path: Path = KEPT) -> None:
-    """Put the result in the place of this model's last one, or beside the others; what a person noted of that model stays."""
+    """Put the result in the place of this model's last one, or beside the others'.
+
+    What was measured of other groups under the same prompts stays, and so does what a reader noted.
+    """
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    noted = next(({"read": one["read"]} for one in before if one["model"] == result["model"] and "read" in one), {})
+    same = next((one for one in before if one["model"] == result["model"] and one["prompt"] == result["prompt"]), None)
     others = [one for one in before if one["model"] != result["model"]]
-    _write(path, [*others, without_words(result) | noted])
+    _write(path, [*others, _with_earlier(without_words(result), same) if same else without_words(result)])
+
+
+def _with_earlier(result: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
+    rest = [run for run in earlier["runs"] if run["group"] not in result["sampled"]]
+    noted = {name: earlier[name] for name in ("read",) if name in earlier}
+    return result | {"sampled": earlier["sampled"] | result["sampled"], "runs": [*rest, *result["runs"]]} | noted
 
 
 def _write(path: Path, told: object) -> None:
@@ -196,6 +207,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--title", default="", help="the model's full name, for the report")
     parser.add_argument("--served-by", default="", help="server and version, for the report")
     parser.add_argument("--runs", type=int, default=5, choices=range(1, len(PAIRS) + 1), help="of each group")
+    parser.add_argument("--group", choices=GROUPS, action="append", help="of these alone; else of all")
     parser.add_argument("--minutes", type=float, default=60.0, help="no run begins after that")
     parser.add_argument("--timeout-s", type=float, default=170.0, help="LLM_TIMEOUT_S: one question")
     parser.add_argument("--budget-s", type=float, default=400.0, help="LLM_BUDGET_S: how long one question is asked again")
@@ -210,7 +222,7 @@ def main() -> None:
     """Run, print, and keep."""
     args = _arguments()
     RESULTS.mkdir(exist_ok=True)
-    whole = RESULTS / f"small-model-{time.strftime('%Y%m%d-%H%M%S')}.json"
+    whole = RESULTS / f"small-model-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.json"
     result = asyncio.run(measure(args, lambda so_far: _write(whole, so_far)))
     if args.write:
         keep(result)

@@ -36,7 +36,7 @@ def section(result: dict[str, Any]) -> list[str]:
         "",
         f"Served by {result['served_by'] or 'an OpenAI-compatible server'}; answers asked for as `{result['format']}`, the first format",
         f"that it takes. LLM_TIMEOUT_S {result['timeout_s']:g}, LLM_BUDGET_S {result['budget_s']:g}; {result['at']};",
-        f"{len(runs)} of {result['sampled']} sampled runs.",
+        f"{len(runs)} of {sum(result['sampled'].values())} sampled runs.",
         "",
         *_table(runs),
         "",

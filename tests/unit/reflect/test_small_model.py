@@ -125,25 +125,49 @@ def test_own_runs_are_posted_as_the_api_takes_them_in_both_languages() -> None:
         assert len(body.turns) == len(run.body["turns"])
 
 
-def test_a_measurement_takes_the_place_of_the_same_model_s_last_one_and_keeps_what_a_reader_noted(tmp_path: Path) -> None:
-    path = tmp_path / "kept.json"
-    result = {"model": "a", "runs": [judge().model_dump(mode="json")]}
-    small_model.keep({"model": "b", "runs": []}, path)
-    small_model.keep(result, path)
-    noted = json.loads(path.read_text("utf-8"))
-    path.write_text(json.dumps([noted[0], noted[1] | {"read": ["Two of three are true."]}]), "utf-8")
+def result_of(model: str, group: str, prompt: str = "1") -> dict[str, Any]:
+    run = judge().model_dump(mode="json") | {"group": group}
+    shown = {"served_by": "", "format": "json_schema", "timeout_s": 60, "budget_s": 60, "at": ""}
+    return {"model": model, "prompt": prompt, "sampled": {group: 2}, "runs": [run], **shown}
 
-    small_model.keep(result, path)
+
+def test_a_measurement_takes_the_place_of_the_same_model_s_last_one_without_its_words(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    for model in ("b", "a", "a"):
+        small_model.keep(result_of(model, "own, English"), path)
 
     kept = json.loads(path.read_text("utf-8"))
-    assert [one["model"] for one in kept] == ["b", "a"]
-    assert kept[1]["read"] == ["Two of three are true."]
+    assert [(one["model"], len(one["runs"])) for one in kept] == [("b", 1), ("a", 1)]
     assert kept[1]["runs"][0]["attempts"][0]["raw"] == ""
+
+
+def test_groups_may_be_measured_one_by_one_while_the_prompts_stay(tmp_path: Path) -> None:
+    path = tmp_path / "kept.json"
+    small_model.keep(result_of("a", "own, English"), path)
+    path.write_text(json.dumps([json.loads(path.read_text("utf-8"))[0] | {"read": ["Two of three are true."]}]), "utf-8")
+
+    small_model.keep(result_of("a", "own, Chinese"), path)
+    (both,) = json.loads(path.read_text("utf-8"))
+    small_model.keep(result_of("a", "own, Chinese", prompt="2"), path)
+    (new,) = json.loads(path.read_text("utf-8"))
+
+    assert [run["group"] for run in both["runs"]] == ["own, English", "own, Chinese"]
+    assert both["sampled"] == {"own, English": 2, "own, Chinese": 2}
+    assert both["read"] == ["Two of three are true."]
+    assert [run["group"] for run in new["runs"]] == ["own, Chinese"]
 
 
 def test_the_section_names_the_model_first_and_counts_what_was_lost() -> None:
     runs = [judge().model_dump(mode="json"), judge(drop=1).model_dump(mode="json")]
-    shown = {"served_by": "", "format": "json_schema", "prompt": "1", "timeout_s": 60, "budget_s": 60, "at": "", "sampled": 2}
+    shown = {
+        "served_by": "",
+        "format": "json_schema",
+        "prompt": "1",
+        "timeout_s": 60,
+        "budget_s": 60,
+        "at": "",
+        "sampled": {"own, English": 2},
+    }
 
     lines = small_model_show.section({"model": "m", "runs": runs} | shown)
 
