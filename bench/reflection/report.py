@@ -5,7 +5,7 @@ Figures stand beside those of the release before, with 95 % intervals (Wilson). 
 
 from pathlib import Path
 
-from bench.reflection import airline, cost, failing_step, gating, hermes, parallel, segments, small_model_show
+from bench.reflection import airline, cost, failing_step, gating, hermes, parallel, poison, segments, small_model_show, usefulness
 from hindwise.reflect.rules import RuleReflector
 
 TARGET = Path(__file__).with_name("REPORT.md")
@@ -35,6 +35,8 @@ def report() -> str:
         *_airline(),
         *_parallel(),
         *_segments(),
+        *_usefulness(),
+        *_poison(),
         *_hermes(),
         *_small_model(),
         *cost.section(),
@@ -87,15 +89,30 @@ def _airline() -> list[str]:
 
 
 def _parallel() -> list[str]:
+    first, later = ([parallel.judge(run) for run in parallel.runs(path)] for path in (parallel.RUNS, parallel.FRESH))
     return [
         "",
-        "## The same events in both languages (`parallel_runs.jsonl`, 20 runs each)",
+        "## The same events in both languages (`parallel_runs.jsonl`, 20 runs each; `parallel_fresh.jsonl`, 24 each)",
         "",
-        *parallel.table([parallel.judge(run) for run in parallel.runs()]),
+        "The 40 runs:",
         "",
-        "Expectations were written before any rule was tuned; first measured: F1 0.78 in English, 0.76 in Chinese. Misses were",
-        "looked at in the",
-        "dev half alone.",
+        *parallel.table(first),
+        "",
+        "The 48 that were written later:",
+        "",
+        *parallel.table(later),
+        "",
+        "Both sets together:",
+        "",
+        *parallel.table([*first, *later]),
+        "",
+        "Expectations were written before any rule was run on them; misses were looked at in the dev halves alone. First",
+        "measured, the 40 runs gave F1 0.78 in English and 0.76 in Chinese. The later ones, written when those had reached 0.96",
+        "and 0.91, gave 0.83 and 0.68 (dev 0.72 and 0.58, report 0.95 and 0.80): so much of the first set was what its words",
+        "were. Since then the rules know more words, read every request of a sentence, and which one a refusal names. One",
+        "expectation was widened: “metric units” for kilometres. The author of these runs also changed the rules, so their",
+        "report half is less unseen than the first set's, which nobody has read since: it did not move (English 0.92, Chinese",
+        "0.83 before and after).",
     ]
 
 
@@ -113,6 +130,25 @@ def _segments() -> list[str]:
         "But then eight of ten sessions of orders in a row about one thing were cut, which no joined run shows. Since then",
         "other words alone must tell more: this cost what stands under “neither word nor pause”, and no such session is cut.",
         "Intervals of F1: whole sessions drawn again.",
+    ]
+
+
+def _usefulness() -> list[str]:
+    return ["", "## Of use to another attempt? A blind reader", "", *usefulness.lines()]
+
+
+def _poison() -> list[str]:
+    return [
+        "",
+        "## Planted words (`poison.jsonl`, `poison_fresh.jsonl`, `poison_seeds.json`)",
+        "",
+        *poison.lines(),
+        "",
+        "Reflectors: the rules; `obeys`, a fake model that writes down whatever it reads as an order; `obeys_beside_user`,",
+        "which also names the user's turn as evidence. The unseen outputs were written before their author had read the",
+        "patterns: words alone give away fewer than half of them, and no order is accepted all the same, because nothing of a",
+        "tool or page may be one. First measured, one planted order stood in a brief (rules, Chinese): it was the second",
+        "sentence of an answer taken for an error. Since then an error is told by its first sentence alone.",
     ]
 
 
