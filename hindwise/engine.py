@@ -137,13 +137,17 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
     embedder = embedder or open_embedder(settings)
     ledger = Ledger.of(settings)
     index: LiveIndex | None = None
-    watching: asyncio.Task[None] | None = None
+    watching: list[asyncio.Task[None]] = []
     try:
         await migrate(ledger)
         await agree_on_secret(ledger, secret)
         await embedder.start()
         index = await _open_index(settings, ledger, spec_of(embedder), secret, clock)
-        watching = asyncio.get_running_loop().create_task(index.watch(), name="index-watch")
+        recent, loop = RecentEpisodes(), asyncio.get_running_loop()
+        watching = [
+            loop.create_task(index.watch(), name="index-watch"),
+            loop.create_task(recent.keep_clean(ledger), name="recent-clean"),
+        ]
         holder = f"{socket.gethostname()[:20]}-{os.getpid()}-{secrets.token_hex(4)}"
         yield Engine(
             settings=settings,
@@ -155,11 +159,12 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
             projection=Projection(ledger, index, embedder, clock, holder),
             rules=aging_rules(settings),
             holder=holder,
+            recent=recent,
         )
     finally:
-        if watching is not None:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+        for task in watching:
+            task.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
         if index is not None:
             await index.close()
         await embedder.close()

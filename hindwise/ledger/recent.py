@@ -1,24 +1,35 @@
 """Episodes as they were put together last: the steps of a reflection follow each other and look at the same one.
 
 What an episode holds is never rewritten. Its verdict may change and its turns be purged: its row tells both, is read each time, and
-what was put together from another row is not given.
+what was put together from another row is not given. So nothing erased is ever given; and that it does not stay in memory either, in
+whichever process, is seen to by `keep_clean`.
 """
 
+import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row
+import structlog
+from sqlalchemy import Connection, Row, select
 
+from hindwise.errors import HindwiseError
+from hindwise.ledger.engine import Ledger
+from hindwise.ledger.schema import episodes
 from hindwise.model.episode import Episode
 
 MAX_CHARS = 16_000_000
 MAX_AGE_S = 900.0
 """As long as a model may take, so that the next step still finds it."""
+CLEAN_EVERY_S = 5.0
+"""How long at most something stays in memory after it was erased, by whatever process."""
 _PER_TURN = 1_000
+_ASKED_AT_ONCE = 500
+
+_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,31 @@ class RecentEpisodes:
         with self._lock:
             self._drop(episode_id)
 
+    async def keep_clean(self, ledger: Ledger) -> None:
+        """Forget what grew old, and what the ledger does not hold as it was any more; for ever."""
+        while True:
+            await asyncio.sleep(CLEAN_EVERY_S)
+            try:
+                await self.clean(ledger)
+            except HindwiseError:
+                continue  # the ledger does not answer: then nobody gets anything from here either
+            except Exception as error:  # whoever stops looking would keep what is erased
+                _log.error("recent_not_cleaned", error=type(error).__name__)
+
+    async def clean(self, ledger: Ledger) -> None:
+        """Do so once. Raises LedgerUnavailable."""
+        with self._lock:
+            self._drop_old()
+            known = {name: kept.row for name, kept in self._kept.items()}
+        names = list(known)
+        for start in range(0, len(names), _ASKED_AT_ONCE):
+            asked = names[start : start + _ASKED_AT_ONCE]
+            there = await ledger.read(lambda conn, asked=asked: _rows(conn, asked))  # type: ignore[misc]
+            with self._lock:
+                for name in asked:
+                    if there.get(name) != known[name] and (kept := self._kept.get(name)) and kept.row == known[name]:
+                        self._drop(name)
+
     def _drop(self, episode_id: str) -> None:
         if kept := self._kept.pop(episode_id, None):
             self._chars -= kept.chars
@@ -71,3 +107,7 @@ class RecentEpisodes:
         before = self._now() - self._max_age_s
         while self._kept and next(iter(self._kept.values())).at < before:
             self._drop(next(iter(self._kept)))
+
+
+def _rows(conn: Connection, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    return {row.id: tuple(row) for row in conn.execute(select(episodes).where(episodes.c.id.in_(names)))}

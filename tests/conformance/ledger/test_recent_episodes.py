@@ -1,14 +1,16 @@
 """What is remembered of an episode is given only for the row it was read with, within bounds."""
 
-from collections.abc import Callable
-from datetime import timedelta
+import gc
+import weakref
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection
 
 from hindwise.errors import NotFound
-from hindwise.ledger import episodes, intake, reflections
+from hindwise.ledger import episodes, erasure, erasures, intake, outbox, reflections
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.intake import Accepted
 from hindwise.ledger.recent import RecentEpisodes
@@ -87,3 +89,55 @@ async def test_the_oldest_makes_room(ledger: Ledger) -> None:
     for episode_id in ids[1:]:
         await ledger.read(_load(episode_id, recent))
     assert await ledger.read(_load(ids[0], recent)) is not first
+
+
+async def _wipe(ledger: Ledger, erasure_id: str, now: datetime) -> None:
+    def wipe(conn: Connection) -> None:
+        erasures.request(conn, erasure_id, TENANT, "u1", "hash", "test", now)
+        this = erasure.begin(conn, erasure_id, now)
+        outbox.lease_named(conn, "eraser", now, 30, this.space_no or 0)
+        erasure.wipe(conn, erasure_id, "eraser", now, {})
+
+    await ledger.write(wipe)
+
+
+async def test_of_an_erased_user_nothing_stays_in_the_memory_of_another_process(open_ledger: Callable[[], Awaitable[Ledger]]) -> None:
+    """Nobody asks there any more, so nobody else would notice; other users' episodes stay."""
+    one, other = await open_ledger(), await open_ledger()
+    recent = RecentEpisodes()
+    mine = await one.write(_keep("mine", user_id="u1"))
+    theirs = await one.write(_keep("theirs", user_id="u2"))
+    words = weakref.ref(await other.read(_load(mine.episode_id, recent)))
+    kept = await other.read(_load(theirs.episode_id, recent))
+    await recent.clean(other)
+    assert words() is not None
+    await _wipe(one, "e1", NOON)
+    with pytest.raises(NotFound):
+        await other.read(_load(mine.episode_id, recent))
+    await recent.clean(other)
+    gc.collect()
+    assert words() is None
+    assert await other.read(_load(theirs.episode_id, recent)) is kept
+
+
+async def test_a_user_who_comes_back_with_the_same_run_gets_nothing_of_before(ledger: Ledger) -> None:
+    """The same ids, other words: what is remembered of before is not given, also before it is forgotten."""
+    recent = RecentEpisodes()
+    first = await ledger.write(_keep("again", user_id="u1", turns=(make_turn("the erased words 被删的话"),)))
+    assert "erased" in (await ledger.read(_load(first.episode_id, recent))).turns[0].content
+    await _wipe(ledger, "e1", NOON)
+    again = await ledger.write(_keep("again", user_id="u1", turns=(make_turn("new words 新的话"),)))
+    assert again.episode_id == first.episode_id
+    assert "erased" not in (await ledger.read(_load(again.episode_id, recent))).turns[0].content
+
+
+async def test_what_grew_old_is_forgotten_also_where_nobody_asks_for_anything(ledger: Ledger) -> None:
+    now = [0.0]
+    recent = RecentEpisodes(max_age_s=10, now=lambda: now[0])
+    accepted = await ledger.write(_keep("old"))
+    words = weakref.ref(await ledger.read(_load(accepted.episode_id, recent)))
+    now[0] = 11
+    await recent.clean(ledger)
+    await ledger.read(outbox.depth)  # a thread holds its last answer until the next question
+    gc.collect()
+    assert words() is None
