@@ -12,10 +12,8 @@ from sqlalchemy import Connection
 
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine
-from hindwise.errors import IndexUnavailable, InvalidInput, ModelRefused, ModelUnavailable
-from hindwise.index.copies import copies, empty_logs
+from hindwise.errors import HindwiseError, InvalidInput, ModelRefused, ModelUnavailable
 from hindwise.index.document import Document, document_of
-from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings, memory_erasure, spaces
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.model.memory import Draft
@@ -89,15 +87,20 @@ async def _vector(engine: Engine, document: Document) -> Vector | None:
 async def forget(engine: Engine, tenant_id: str, memory_id: str) -> str:
     """Erase one memory from the ledger and, at once, from the index; return its space. Raises NotFound, LedgerUnavailable.
 
-    An index that does not answer is told later: the outbox mark stays. No recall tells the memory meanwhile, since the ledger has no
-    such row any more.
+    An index that does not answer, or that somebody else is writing at present, is told later: the outbox mark stays. No recall tells
+    the memory meanwhile, since the ledger has no such row any more.
     """
     now = engine.clock.now()
-    space = await engine.ledger.write(lambda conn: memory_erasure.erase(conn, tenant_id, memory_id, now))
+
+    def erase(conn: Connection) -> tuple[str, int]:
+        space = memory_erasure.erase(conn, tenant_id, memory_id, now)
+        return space, spaces.find(conn, tenant_id, [space])[space].no
+
+    space, space_no = await engine.ledger.write(erase)
     try:
         async with asyncio.timeout(_INDEX_LIMIT_S):
-            await engine.index.delete(index_space(tenant_id, space), [memory_id])
-            await empty_logs(await copies(engine.ledger, engine.index))
-    except (TimeoutError, IndexUnavailable) as error:
+            # Under the space's lease: with its last memory a space goes from a server, and with it what another just wrote there.
+            await engine.projection.one_space(space_no)
+    except (TimeoutError, HindwiseError) as error:
         _logger.warning("index_forgets_later", cause=type(error).__name__)
     return space

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from hindwise.ledger import outbox, spaces
 from hindwise.model.memory import Kind, Status
 from hindwise.recall.remember import forget
 from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, ids, keep, lesson
@@ -58,6 +59,25 @@ async def test_what_was_forgotten_is_gone_from_ledger_and_index_at_once(running)
     assert await forget(engine, "default", gone) == "user:a"
     assert await engine.index.ids("default/user:a") == {kept}
     assert conclusions(await ask(recaller, "boat motor", user="a", kinds=(Kind.FACT,))) in ([], ["The boat is called Swift"])
+
+
+async def test_a_space_that_another_writes_is_left_to_it_when_a_memory_is_forgotten(running) -> None:
+    """With its last memory a space goes from a server, and what the other wrote in that moment would go with it."""
+    engine, recaller = running
+    [gone] = await keep(engine, "user:a", fact("船的马达是沃尔沃的: the boat motor is a Volvo"))
+    await apply_outbox(engine)
+
+    def taken(conn):
+        number = spaces.find(conn, "default", ["user:a"])["user:a"].no
+        return outbox.lease_named(conn, "another", engine.clock.now(), 30, number)
+
+    lease = await engine.ledger.write(taken)
+    assert await forget(engine, "default", gone) == "user:a"
+    assert await engine.index.ids("default/user:a") == {gone}
+    assert ids(await ask(recaller, "boat motor", user="a")) == []
+    await engine.ledger.write(lambda conn: outbox.release_space(conn, lease, "another"))
+    await apply_outbox(engine)
+    assert await engine.index.ids("default/user:a") == set()
 
 
 async def test_a_pending_memory_is_told_with_its_mark_and_half_its_weight(running) -> None:
