@@ -29,6 +29,9 @@ from hindwise.reflect.rerun import compare
 from hindwise.reflect.rules import RuleReflector, reflect_by_rules
 from hindwise.reflect.validators import ground
 
+_COMPARING = "comparing-by-a-model"
+"""Name of the lock; other locks are named by tenant and key."""
+
 
 def wanted(engine: Engine, body: RerunBody) -> ReflectorId:
     """Who looks back again. Raises InvalidInput where this installation has no such reflector, model or prompt."""
@@ -55,7 +58,18 @@ async def rerun(services: Services, tenant_id: str, reflection_id: str, body: Re
         accepted = await _queued(engine, tenant_id, reflection_id, by)
         services.dispatch.reflection(tenant_id, accepted)
         return RerunAnswer(episode_id=accepted.episode_id, status="queued", written_by=written_by, reflection_id=accepted.reflection_id)
-    return await _compared(engine, tenant_id, reflection_id, by.name, written_by)
+    if by.name == "rules":
+        return await _compared(engine, tenant_id, reflection_id, by.name, written_by)
+    # A comparison is asked by this process, past the workers' queue with its limits: one at a time.
+    try:
+        async with asyncio.timeout(engine.settings.llm_timeout_s):
+            await services.locks.acquire(_COMPARING)
+    except TimeoutError:
+        raise ModelUnavailable("another comparison is under way here: ask again when it is done", retry_after_s=10) from None
+    try:
+        return await _compared(engine, tenant_id, reflection_id, by.name, written_by)
+    finally:
+        services.locks.release(_COMPARING)
 
 
 async def _queued(engine: Engine, tenant_id: str, reflection_id: str, by: ReflectorId) -> Accepted:

@@ -69,14 +69,14 @@ def parallel_episodes(lang: str) -> list[Episode]:
     return [parallel.episode_of(run) for run in parallel.runs() if run["lang"] == lang]
 
 
-def single_turns(lang: str) -> list[tuple[Episode, bool]]:
-    """Each turn of `gating_dev.jsonl` as a task of its own without any verdict, and whether it should be kept."""
+def single_turns(lang: str, examples: Sequence[dict[str, Any]]) -> list[tuple[Episode, bool]]:
+    """Each turn of `gating_dev.jsonl` (or the fresh ones) as a task of its own without any verdict, and whether it should be kept."""
     return [
         (
             Episode(id=one["id"], tenant_id=TENANT, user_id="u", outcome=Outcome(), turns=(turn,), started_at=at, ended_at=at),
             bool(one["expected"]["keep"]),
         )
-        for one in gating.examples()
+        for one in examples
         if one["lang"] == lang
         for turn in (gating.turn_of(one),)
         for at in (turn.occurred_at,)
@@ -192,8 +192,10 @@ def checks() -> list[str]:
         "airline, English": [(episode, None) for episode in airline_episodes()],
         "own, English": [(episode, None) for episode in parallel_episodes("en")],
         "own, Chinese": [(episode, None) for episode in parallel_episodes("zh")],
-        "single turns without verdict, English": [*single_turns("en")],
-        "single turns without verdict, Chinese": [*single_turns("zh")],
+        "single turns without verdict, English": [*single_turns("en", gating.examples())],
+        "single turns without verdict, Chinese": [*single_turns("zh", gating.examples())],
+        "the same, fresh turns, English": [*single_turns("en", gating.fresh())],
+        "the same, fresh turns, Chinese": [*single_turns("zh", gating.fresh())],
     }
     return lines + [_check_line(name, chosen) for name, chosen in sets.items()]
 
@@ -238,6 +240,7 @@ def section() -> list[str]:
         "Calls and prompts are the product's, with what is known and earlier attempts in them; answers are the fake's and short. “Had the",
         "answer filled its room” counts every answer as long as it was allowed to be. “Above what was held”: questions that cost more than",
         "the daily ceiling kept free for them. The fake finds a lesson in anything, so its last column is no measure of what was missed.",
+        "Two of the first fifty turns of each language were missed before; the check was changed with those in sight, not the fresh ones.",
     ]
 
 
@@ -245,7 +248,7 @@ def main() -> None:
     """Print both tables, and the turns that the free check saved though they are marked as worth keeping."""
     print("\n".join(section()))
     for lang in ("en", "zh"):
-        for episode, wanted in single_turns(lang):
+        for episode, wanted in single_turns(lang, [*gating.examples(), *gating.fresh()]):
             if wanted and (why := worth_reflecting(episode)) is not None:
                 print("saved", episode.id, why, "|", episode.turns[0].content[:120])
 

@@ -10,7 +10,7 @@ from hindwise.cli.setting_sources import described
 from tests.processes import ROOT
 
 PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-RUNBOOKS = ("parked", "outbox", "Weaviate is lost", "embedding model", "Restore", "Reset a workflow", "Upgrade")
+RUNBOOKS = ("parked", "outbox", "Weaviate is lost", "embedding model", "Restore", "Reset a workflow", "Upgrade", "costs too much")
 
 
 def commands() -> list[list[str]]:
@@ -42,7 +42,7 @@ def test_every_setting_and_make_target_exists() -> None:
 
 
 def test_every_figure_is_one_of_ours() -> None:
-    source = (ROOT / "api" / "metrics.py").read_text(encoding="utf-8")
+    source = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "api").glob("*.py")))
     for name in re.findall(r"`(hindwise_\w+)", PAGE):
         assert f'"{name.removesuffix("_total")}"' in source
 
