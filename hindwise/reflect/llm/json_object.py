@@ -38,7 +38,8 @@ def _readings(text: str) -> Iterator[str]:
     plain = _THINKING.sub("", text) if "<" in text else text
     if not plain.lstrip().startswith(("{", "```")):  # the server took the first tag away: what comes before the second is no answer
         plain = _THOUGHT.sub("", plain)
-    yield plain
+    if next((char for char in plain if char in "{｛"), "") != "｛":  # else a narrow brace stands somewhere inside of the words
+        yield plain
     if any(mark in plain for mark in _WIDE):
         yield _narrow(plain)
 

@@ -13,6 +13,7 @@ from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint
 from hindwise.reflect.base import Known
 from hindwise.reflect.llm.client import ChatEndpoint, Completion
+from hindwise.reflect.llm.complaints import told
 from hindwise.reflect.llm.draft import drafts_of
 from hindwise.reflect.llm.json_object import parse_object
 from hindwise.reflect.llm.prompt import PROMPT_VERSION, Question, load_prompts, question
@@ -44,17 +45,22 @@ class LlmReflector:
         An answer with one bad item is unusable as a whole, so that it is asked again: a dropped item would be a silent loss.
         """
         asked = await asyncio.to_thread(question, episode, known, complaints)  # masking and counting 5 MB takes a while
-        completion = await self._endpoint.complete(asked.messages, self._schema, asked.max_tokens)
+        try:
+            completion = await self._endpoint.complete(asked.messages, self._schema, asked.max_tokens)
+        except AnswerUnusable as error:
+            raise AnswerUnusable(told(error.detail, asked.lang), raw=mask(error.raw).text, usage=error.usage) from None
         try:
             return _answer(completion, episode, asked)
         except AnswerUnusable as error:
-            raise AnswerUnusable(error.detail, raw=mask(completion.text).text, usage=completion.usage.model_dump()) from None
+            raise AnswerUnusable(
+                told(error.detail, asked.lang), raw=mask(completion.text).text, usage=completion.usage.model_dump()
+            ) from None
 
 
 def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer:
     if completion.cut:
         raise AnswerUnusable(f"the answer was cut at {asked.max_tokens} tokens: answer with fewer words")
-    form = read_answer(parse_object(completion.text))
+    form = read_answer(parse_object(completion.text), asked.lang)
     return Answer(
         drafts=drafts_of(form, episode, asked),
         usage=completion.usage,

@@ -13,7 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from hindwise.errors import AnswerUnusable
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, MAX_SNIPPET_CHARS
+from hindwise.reflect.llm import complaints
 from hindwise.text.clean import clean, one_line
+from hindwise.text.language import Language
 
 MAX_LESSONS = 3
 MAX_ITEMS = 8
@@ -211,24 +213,14 @@ def _sketch(node: dict[str, Any]) -> str:
     return {"string": '""', "integer": "1", "number": "0.7", "boolean": "false"}[str(node["type"])]
 
 
-def read_answer(parsed: object) -> AnswerForm:
-    """Return the validated form. Raises AnswerUnusable naming each bad field by path and rule, never by its content."""
+def read_answer(parsed: object, lang: Language = "en") -> AnswerForm:
+    """Return the validated form. Raises AnswerUnusable naming each bad field by path and rule, never by its content, in `lang`."""
     if not isinstance(parsed, dict):
         raise AnswerUnusable("the answer is not one JSON object")
     try:
         form = AnswerForm.model_validate(parsed)
     except ValidationError as error:
-        raise AnswerUnusable(_complaints_of(error)) from None
+        raise AnswerUnusable(complaints.of_form(error, lang)) from None
     if form.holds_nothing() and not form.nothing_because:
         raise AnswerUnusable("the answer is empty and nothing_because gives no reason: write what was learned, or why nothing was")
     return form
-
-
-def _complaints_of(error: ValidationError) -> str:
-    """One line, at most five faults. Pydantic's own message is used without the input, which may hold words of a transcript."""
-    faults = []
-    for fault in error.errors(include_input=False, include_url=False)[:5]:
-        path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault["loc"]).lstrip(".") or "answer"
-        faults.append(f"{path}: {fault['msg']}")
-    more = error.error_count() - len(faults)
-    return "; ".join(faults) + (f"; and {more} more" if more > 0 else "")

@@ -1,6 +1,7 @@
 """Answers that are odd in their frame, their typing or their language: read where nothing is lost, else asked again; never a loss."""
 
 import json
+import re
 import time
 
 import pytest
@@ -9,12 +10,15 @@ from hypothesis import strategies as st
 
 from hindwise.errors import AnswerUnusable, ModelTimeout
 from hindwise.reflect.base import Known
+from hindwise.reflect.llm.complaints import told
 from hindwise.reflect.llm.json_object import parse_object
+from hindwise.reflect.llm.schema import read_answer
 from hindwise.reflect.validators import ground
 from tests.fake_answers import in_wide_punctuation
 from tests.fake_llm import FakeLlm
 from tests.unit.reflect_llm.episodes import EN, ZH, episode, reflector
 
+_FRAME = ("not a chat completion",) * 2
 LANGS = pytest.mark.parametrize("said", [EN, ZH], ids=["en", "zh"])
 
 
@@ -40,17 +44,17 @@ async def test_what_is_odd_without_loss_is_read_and_passes_the_same_validators(b
 @pytest.mark.parametrize(
     ("behaviour", "complaint"),
     [
-        ("nan", "not valid JSON"),
-        ("wrong_types", r"lessons: .*list"),
-        ("empty_choices", "not a chat completion"),
-        ("no_choices", "not a chat completion"),
-        ("odd_choices", "not a chat completion"),
-        ("stream", "not a chat completion"),
+        ("nan", ("not valid JSON", "不是合法的 JSON")),
+        ("wrong_types", ("lessons: must be a list", "lessons: 必须是列表")),
+        ("empty_choices", _FRAME),
+        ("no_choices", _FRAME),
+        ("odd_choices", _FRAME),
+        ("stream", _FRAME),
     ],
 )
 async def test_what_cannot_be_read_is_asked_again_with_what_was_wrong(behaviour, complaint, said):
     async with FakeLlm([behaviour]) as llm:
-        with pytest.raises(AnswerUnusable, match=complaint):
+        with pytest.raises(AnswerUnusable, match=complaint[said is ZH]):
             await _ask(llm, said)
         assert len((await _ask(llm, said)).drafts) == 2
 
@@ -103,7 +107,9 @@ def test_wide_marks_and_thoughts_around_the_words_are_seen_through(text, read):
     assert parse_object(text) == read
 
 
-@pytest.mark.parametrize("text", ["｛“a”：“没有说完", "｛“a”：1，", '{"a": NaN}', '{"a": -Infinity}', "想法 </think> 没有答案", "“”"])
+@pytest.mark.parametrize(
+    "text", ["｛“a”：“没有说完", "｛“a”：1，", '{"a": NaN}', '{"a": -Infinity}', "想法 </think> 没有答案", "“”", "｛{｝"]
+)
 def test_what_was_cut_or_is_no_json_is_not_made_up(text):
     with pytest.raises(AnswerUnusable):
         parse_object(text)
@@ -124,3 +130,29 @@ def test_no_text_at_all_does_more_than_be_refused(text):
         assert isinstance(parse_object(text), dict)
     except AnswerUnusable as error:
         assert error.detail
+
+
+def test_faults_of_form_are_told_in_both_languages_and_without_the_words():
+    lesson = {"conclusion": "x" * 161, "lesson_type": "proverb", "turns": "first", "importance": 11, "confidence": -1, "why": ["canary"]}
+    answer = {"lessons": [lesson, {}], "items": [{"kind": "canary", "turns": []}] * 9, "nothing_because": {"canary": 1}}
+    for lang, wanted in {
+        "en": (
+            "lessons[0].conclusion: at most 160 characters",
+            "lessons[0].lesson_type: must be 'strategy', 'pitfall', 'recovery' or 'opt",
+        ),
+        "zh": ("lessons[0].conclusion: 最多 160 字", "lessons[0].lesson_type: 只能是 'strategy', 'pitfall', 'recovery'、'opt"),
+    }.items():
+        with pytest.raises(AnswerUnusable) as caught:
+            read_answer(answer, lang)
+        detail = caught.value.detail
+        assert all(words in detail for words in wanted) and "canary" not in detail, detail
+        assert "and 6 more" in detail or "另有 6 处" in detail, detail
+
+
+def test_every_complaint_about_the_whole_answer_has_chinese_words():
+    """Each way in which parsing or reading gives up, said in Chinese: a new one needs its line in `complaints`."""
+    for text in ("", "no object", "{", '{"a": }', '{"lessons": []}', '{"a": "cut'):
+        with pytest.raises(AnswerUnusable) as caught:
+            read_answer(parse_object(text))
+        assert told(caught.value.detail, "en") == caught.value.detail
+        assert re.search("[\u4e00-\u9fff]", told(caught.value.detail, "zh")), caught.value.detail
