@@ -221,8 +221,9 @@ def _result_lines(result: dict[str, Any]) -> list[str]:
         f"| answers that name an action | {told(result['concrete'], result['pairs'])} |",
         f"| right and with an action | {told(result['both'], result['pairs'])} |",
         "",
-        f"A random pairing has {GOAL} right with a chance of {result['chance_of_goal']:.1e}. “Names an action” is a rule of thumb by code "
-        "(`blind_score.py`); every answer stands below, for a person to judge.",
+        f"A random pairing has {GOAL} right with a chance of {result['chance_of_goal']:.1e}. “Names an action” is a rule of thumb by code",
+        "(`blind_score.py`); every answer stands below, for a person to judge. The data are public and the openings tell much: a model may",
+        "know more of these tasks than lesson and opening say, so this shows that a lesson finds its task, less what it adds there.",
         "",
         "| lesson | said | right | action | what to do differently |",
         "|---|---|---|---|---|",

@@ -1,13 +1,10 @@
 """The same thing said in other words, English and Chinese side by side: refusals, hand-overs, corrections, rules, errors, open ends."""
 
 import re
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hindwise.model.episode import Episode, Outcome, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import Kind
-from hindwise.model.turn import Origin, Turn
 from hindwise.reflect import cues
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.reflect.rules.slots import slot_of
@@ -16,36 +13,13 @@ from hindwise.reflect.rules.task import requests_in
 from hindwise.reflect.rules.task_zh import request_of
 from hindwise.reflect.rules.tidy import one_liner
 from hindwise.reflect.transcript import Language, error_of, is_nothing
-
-_BEGIN = datetime(2026, 1, 5, 9, tzinfo=UTC)
-_ORIGIN = {"user": Origin.USER, "assistant": Origin.AGENT}
+from tests.build import make_episode, make_outcome, make_turns
 
 
-def _drafts(*said: str, status: OutcomeStatus = OutcomeStatus.PARTIAL) -> list[tuple[Kind, str]]:
-    """What is learned from words that user and assistant say in turn."""
-    roles = ("user", "assistant")
-    turns = tuple(
-        Turn(
-            seq=n + 1,
-            turn_id=f"t{n + 1}",
-            role=roles[n % 2],
-            origin=_ORIGIN[roles[n % 2]],
-            content=text,
-            occurred_at=_BEGIN + timedelta(seconds=10 * n),
-        )
-        for n, text in enumerate(said)
-    )
-    episode = Episode(
-        id="e1",
-        tenant_id="t",
-        user_id="u",
-        agent_id="a",
-        run_id="e1",
-        outcome=Outcome(status=status, source=OutcomeSource.USER),
-        turns=turns,
-        started_at=_BEGIN,
-        ended_at=turns[-1].occurred_at,
-    )
+def _drafts(*said: str) -> list[tuple[Kind, str]]:
+    """What is learned from words that user and assistant say in turn, in a task that was done in part."""
+    turns = make_turns(*(("assistant" if place % 2 else "user", words) for place, words in enumerate(said)))
+    episode = make_episode(turns=turns, outcome=make_outcome("partial", "user"))
     return [(draft.kind, draft.conclusion) for draft in reflect_by_rules(episode).drafts]
 
 

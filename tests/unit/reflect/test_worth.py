@@ -1,5 +1,7 @@
 """What a single turn must hold to be kept, and how well that holds on turns that were marked by hand."""
 
+from pathlib import Path
+
 import pytest
 
 from bench.reflection import gating, parallel
@@ -52,8 +54,9 @@ def test_marked_turns_are_kept_and_dropped_as_marked_and_their_secrets_masked() 
     assert all(f.f1 >= 0.92 and f.leaked == 0 for f in figures)
 
 
-def test_the_same_is_learned_in_both_languages() -> None:
-    judged = [parallel.judge(run) for run in parallel.runs()]
+@pytest.mark.parametrize("path", [parallel.RUNS, parallel.FRESH], ids=lambda path: path.stem)
+def test_the_same_is_learned_in_both_languages(path: Path) -> None:
+    judged = [parallel.judge(run) for run in parallel.runs(path)]
     all_of = {f.lang: f for f in parallel.figures(judged) if f.part == "all"}
     assert all(f.f1 >= 0.85 and f.in_language == f.conclusions for f in all_of.values())
     assert abs(all_of["en"].f1 - all_of["zh"].f1) <= 0.05
