@@ -1,6 +1,6 @@
 """Erasing a user, and the receipt of it. What is told is numbers and times: the receipt names the user by a keyed hash alone."""
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from api.answers import ErasureAccepted, ErasureAnswer
 from api.bodies import ErasureBody
@@ -8,6 +8,7 @@ from api.door import Door, needs
 from api.services import Caller, Services, Use
 from hindwise.ledger import erasures
 from hindwise.ledger.erasures import Erasure
+from hindwise.model.ids import derive
 from hindwise.privacy import erase_user
 from workflows.ids import erase_workflow
 
@@ -17,14 +18,17 @@ RETRY_AFTER_S = 2
 
 
 @router.post("", status_code=202, operation_id="erase_user", openapi_extra=needs("write"))
-async def post_erasure(body: ErasureBody, services: Use, caller: Caller, response: Response) -> ErasureAccepted:
+async def post_erasure(body: ErasureBody, request: Request, services: Use, caller: Caller, response: Response) -> ErasureAccepted:
     """Erase a user of your tenant for good: turns, tasks, reflections, memories, vectors, logged recalls. There is no way back.
 
     A user who is not known gets a receipt with zeros, so nobody learns by asking who is. Asked again before it is done, the same
     erasure answers, and tries again where it waits. Who comes back afterwards begins anew. Lessons that this user's tasks taught to an
     agent stay, without quotes and without a trace of the user: `shared_lessons_kept`.
     """
-    erasure = await erase_user.request(services.engine, caller.tenant_id, body.user_id, f"api:{caller.id}")
+    key, tenant = request.headers.get("idempotency-key", "").strip(), caller.tenant_id
+    # A request that is repeated because its answer was lost must not erase what the user wrote since.
+    named = derive("erasure", tenant, key, body.user_id) if key else ""
+    erasure = await erase_user.request(services.engine, tenant, body.user_id, f"api:{caller.id}", erasure_id=named)
     services.dispatch.erasure(erasure)
     url, workflow_id = f"/v1/erasures/{erasure.id}", _workflow(services, erasure)
     response.headers["Location"] = url

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, and_, func, insert, or_, select, update
 
 from hindwise.errors import NotFound
+from hindwise.ledger import leases
 from hindwise.ledger.schema import erasures
 from hindwise.model.ids import keyed_hash
 from hindwise.model.space import user_space
@@ -53,7 +54,10 @@ def hash_of(secret: bytes, tenant_id: str, user_id: str) -> str:
 
 
 def request(conn: Connection, erasure_id: str, tenant_id: str, user_id: str, user_hash: str, by: str, now: datetime) -> Erasure:
-    """Accept an erasure. One that is not wiped yet covers what came since: then that one is returned."""
+    """Accept an erasure. One that is not wiped yet covers what came since: then that one is returned, and so is one of this id."""
+    leases.alone(conn, "erasures")  # of two that ask at once the later finds the first
+    if (known := conn.execute(select(*_COLUMNS).where(erasures.c.id == erasure_id)).first()) is not None:
+        return Erasure(*known)
     query = select(*_COLUMNS).where(erasures.c.tenant_id == tenant_id, erasures.c.user_hash == user_hash, erasures.c.wiped_at.is_(None))
     if (known := conn.execute(query.order_by(erasures.c.requested_at).limit(1)).first()) is not None:
         return Erasure(*known)

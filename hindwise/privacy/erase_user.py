@@ -41,10 +41,13 @@ class OpenWork:
     more: bool
 
 
-async def request(engine: Engine, tenant_id: str, user_id: str, by: str) -> Erasure:
-    """Accept the erasure of a user, known or not; whoever starts it may do so late or twice. Raises LedgerUnavailable."""
-    now, user_hash = engine.clock.now(), erasures.hash_of(engine.secret, tenant_id, user_id)
-    return await engine.ledger.write(lambda conn: erasures.request(conn, str(uuid4()), tenant_id, user_id, user_hash, by, now))
+async def request(engine: Engine, tenant_id: str, user_id: str, by: str, *, erasure_id: str = "") -> Erasure:
+    """Accept the erasure of a user, known or not; whoever starts it may do so late or twice. Raises LedgerUnavailable.
+
+    erasure_id: a uuid that names this request, so that a repeated one finds the first, also after its end; "" = one of its own.
+    """
+    now, user_hash, number = engine.clock.now(), erasures.hash_of(engine.secret, tenant_id, user_id), erasure_id or str(uuid4())
+    return await engine.ledger.write(lambda conn: erasures.request(conn, number, tenant_id, user_id, user_hash, by, now))
 
 
 async def begin(engine: Engine, erasure_id: str) -> Erasure:

@@ -1,12 +1,14 @@
 """The same Idempotency-Key: the first answer again, whatever failed in between; another body is refused."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select
 
-from hindwise.ledger.schema import idempotency_keys, memories
-from tests.api.front import Front, turns_body
+from hindwise.ledger.schema import erasures, idempotency_keys, memories, turns
+from hindwise.privacy import erase_user
+from tests.api.front import Front, open_front, turns_body
 
 MEMORY = {"user_id": "ann", "content": "The gate code changes every Monday"}
 
@@ -43,6 +45,33 @@ async def test_an_answer_that_was_not_kept_is_found_again_by_the_writing_itself(
     again = await front.post("/v1/memories", MEMORY, **{"Idempotency-Key": "k"})
     assert again.json()["id"] == first.json()["id"]
     assert await count(front, memories) == 1
+
+
+async def test_an_erasure_whose_answer_was_lost_does_not_erase_what_came_since(front: Front) -> None:
+    """The process died before it kept the answer, the erasure ended, and the user came back before the request was repeated."""
+    asked = {"user_id": "ann"}
+    await front.post("/v1/memories", MEMORY)
+    first = await front.post("/v1/erasures", asked, **{"Idempotency-Key": "e"})
+    await front.engine.ledger.write(lambda conn: conn.execute(idempotency_keys.delete()))
+    await erase_user.erase(front.engine, first.json()["erasure_id"])
+    await front.post("/v1/memories", MEMORY)
+    again = await front.post("/v1/erasures", asked, **{"Idempotency-Key": "e"})
+    assert again.json()["erasure_id"] == first.json()["erasure_id"]
+    assert again.json()["status"] == "completed"
+    await erase_user.erase(front.engine, again.json()["erasure_id"])
+    assert await count(front, memories) == 1
+    other = await front.post("/v1/erasures", asked, **{"Idempotency-Key": "later"})
+    assert other.json()["erasure_id"] != first.json()["erasure_id"]
+
+
+async def test_two_processes_that_are_asked_at_once_under_one_key_do_it_once(front: Front, tmp_path: Path) -> None:
+    """Each process lets one in at a time; between two the writing itself decides."""
+    body = turns_body({"role": "user", "content": "yes"})
+    async with open_front(tmp_path) as other:
+        for path, asked in (("/v1/memories", MEMORY), ("/v1/erasures", {"user_id": "bo"}), ("/v1/sessions/s/turns", body)):
+            answers = await asyncio.gather(*(each.post(path, asked, **{"Idempotency-Key": path}) for each in (front, other) * 4))
+            assert {answer.status_code // 100 for answer in answers} == {2}
+    assert [await count(front, table) for table in (memories, erasures, turns)] == [1, 1, 1]
 
 
 async def test_answers_of_recalls_are_not_kept_but_their_key_is(front: Front) -> None:

@@ -35,7 +35,7 @@ async def test_no_byte_of_an_erased_user_is_left_in_any_file(front: Front) -> No
     assert done.status == "completed"
     assert await front.engine.ledger.read(lambda conn: tables_with(conn, WORD, ZH)) == set()
     assert files_with(data) == {}
-    assert set(await front.engine.ledger.read(rows)) <= {"tenants", "api_keys", "generations", "erasures", "leases"}
+    assert set(await front.engine.ledger.read(rows)) <= {"tenants", "api_keys", "installation", "generations", "erasures", "leases"}
     assert sum(done.counts["index"].values()) > 0
     assert done.counts["ledger"]["turns"] == 15
     assert done.counts["searched"]["ledger"] == 0
@@ -52,7 +52,8 @@ async def test_a_shared_lesson_stays_without_the_user_it_came_from(front: Front)
     assert done.counts["shared_lessons_kept"] == len(left) > 0
     assert {row.reflection_id for row in left} == {""}
     kept = await front.engine.ledger.read(rows)
-    assert set(kept) <= {"tenants", "api_keys", "generations", "erasures", "leases", "spaces", "memories", "memory_events", "embeddings"}
+    shared = {"spaces", "memories", "memory_events", "embeddings"}
+    assert set(kept) <= {"tenants", "api_keys", "installation", "generations", "erasures", "leases"} | shared
     actors = await front.engine.ledger.read(lambda conn: set(conn.execute(select(memory_events.c.actor)).scalars()))
     assert actors == {"reflection:erased"}
     assert files_with(front.engine.settings.data, [USER.encode(), f"user:{WORD}".encode(), b"seats"]) == {}
