@@ -40,6 +40,25 @@ def load(conn: Connection, space_nos: Sequence[int], model: str, text_hashes: Se
     return {(space_no, text_hash): np.frombuffer(vector, dtype=np.float32) for space_no, text_hash, vector in rows}
 
 
+_OF_MEMORIES = Prepared(
+    select(memories.c.id, embeddings.c.vector)
+    .join(embeddings, (embeddings.c.space_no == memories.c.space_no) & (embeddings.c.text_hash == memories.c.text_hash))
+    .where(
+        memories.c.id.in_(bindparam("ids", expanding=True)),
+        memories.c.space_no.in_(bindparam("spaces", expanding=True)),
+        embeddings.c.model == bindparam("model"),
+    )
+)
+
+
+def of_memories(conn: Connection, space_nos: Sequence[int], model: str, memory_ids: Sequence[str]) -> dict[str, Vector]:
+    """Return known vectors of these spaces' memories by memory id, without reading the memories."""
+    if not space_nos or not memory_ids:
+        return {}
+    rows = _OF_MEMORIES.rows(conn, {"spaces": list(space_nos), "model": model, "ids": list(memory_ids)})
+    return {memory_id: np.frombuffer(vector, dtype=np.float32) for memory_id, vector in rows}
+
+
 def purge_unused(conn: Connection, space_no: int, limit: int) -> int:
     """Delete vectors of a space whose text no memory there has any more, at most `limit` texts; return how many rows went."""
     used = select(memories.c.text_hash).where(memories.c.space_no == space_no)

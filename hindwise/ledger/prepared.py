@@ -102,7 +102,7 @@ def look_again(conn: Connection) -> None:
 def _ask_postgres(conn: Connection, sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     driver: Any = conn.connection.driver_connection
     try:
-        with driver.cursor() as cursor:
+        with driver.cursor(binary=True) as cursor:  # texts, numbers and bytes as they are, not written out and read again
             found: list[tuple[Any, ...]] = cursor.execute(sql, values).fetchall()
             return found
     except conn.dialect.loaded_dbapi.Error as error:

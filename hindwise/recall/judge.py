@@ -21,7 +21,7 @@ from hindwise.recall.fusion import fuse
 from hindwise.recall.outline import Outline
 from hindwise.recall.queries import outline_of
 from hindwise.recall.question import Question
-from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
+from hindwise.recall.relevance import Level, Rarity, coverage, reach, relevance, same_task
 from hindwise.recall.select import Scored
 from hindwise.recall.yardstick import Shape, shape_of
 from hindwise.text.tokens import tokens
@@ -115,23 +115,32 @@ class Judge:
         held = [asked_set.intersection(item.row.lex.split()) for item in pool]
         weights = Rarity(_Counts(pool, asked_set, held), len(pool))
         total = sum([weights[word] for word in asked])
-        covers: dict[Set[str], float] = {}
+        # Many hold the same few words of the question.
+        covers = {words: coverage(asked, words, weights, total) for words in set(held)}
         found = []
-        for item, words in zip(pool, held, strict=True):
-            # Many hold the same few words of the question.
-            if (covered := covers.get(words)) is None:
-                covered = covers[words] = coverage(asked, words, weights, total)
+        for item, words, near in zip(pool, held, self._meanings(pool), strict=True):
+            covered = covers[words]
             # Short questions cover themselves; only a long one needs to be recognised by the task it holds.
             if words and (task := item.row.task):
                 covered = max(covered, same_task(asked_set, _task_tokens(task), weights))
-            found.append(relevance(covered, self._by_meaning(item)))
+            found.append(relevance(covered, near))
         return found
 
-    def _by_meaning(self, item: Found) -> float | None:
-        if item.cosine is None or self.levels is None:
-            return None
-        shape = shape_of(item.row.language, item.row.kind)
-        return meaning(item.cosine, self.levels[shape], foreign=shape[0] != self.question.language)
+    def _meanings(self, pool: Sequence[Found]) -> list[float | None]:
+        """What `meaning` says of each, with what it takes of the few levels there are computed once."""
+        if self.levels is None:
+            return [None] * len(pool)
+        own = self.question.language
+        scales = {shape: (level.mean, reach(level, foreign=shape[0] != own)) for shape, level in self.levels.items()}
+        found: list[float | None] = []
+        for row, _, cosine in pool:
+            if cosine is None:
+                found.append(None)
+                continue
+            mean, far = scales[shape_of(row.language, row.kind)]
+            near = (cosine - mean) / far
+            found.append(1.0 if near > 1.0 else max(near, -1.0))
+        return found
 
     def _scored(self, item: Hopeful, outline: Outline) -> Scored:
         row = item.found.row

@@ -2,8 +2,9 @@
 
     question → its vector → outbox of its spaces → index → ledger: rows, standing items → judge → brief
 
-All after the vector is one hop to a ledger thread where the index lies in this process, else three. Where the index or the embedder does
-not answer, the ledger alone does, and the answer says `degraded`.
+All after the vector is one hop to a ledger thread where the index lies in this process. Where it does not, it is three: what stands in
+any case is read while the index is asked. Where the index or the embedder does not answer, the ledger alone does, and the answer says
+`degraded`.
 """
 
 import asyncio
@@ -73,7 +74,8 @@ class _Finds:
     """What the index says, of the spaces of a survey. `down`: it did not answer for each of them."""
 
     survey: Survey
-    candidates: Mapping[str, Candidate]
+    lists: Sequence[Sequence[Candidate]]
+    """By space; empty where it is down."""
     down: bool
     survey_ms: float
     ms: float
@@ -122,8 +124,9 @@ class Recaller:
         if isinstance(first, _Told):
             told = first
         else:
-            finds = await self._find(asked, *first)
-            told = await read(lambda conn: self._tell(conn, asked, finds))
+            numbers = list(first[0].numbers.values())
+            finds, standing = await asyncio.gather(self._find(asked, *first), read(lambda conn: queries.standing_rows(conn, numbers)))
+            told = await read(lambda conn: self._tell(conn, asked, finds, standing))
         answer = _answer(asked, told, self._engine.settings.relevance_gate)
         answer.timings.update(
             survey=told.finds.survey_ms,
@@ -153,7 +156,7 @@ class Recaller:
         if self._index_here is None:
             return survey, survey_ms
         if survey.behind:
-            return self._tell(conn, asked, _Finds(survey, {}, True, survey_ms, 0.0))
+            return self._tell(conn, asked, _Finds(survey, (), True, survey_ms, 0.0))
         at = perf_counter()
         ask = partial(self._index_here.candidates_here, k=CANDIDATES)
         try:
@@ -162,7 +165,7 @@ class Recaller:
             return survey, survey_ms
         # What the index found may be younger than the survey.
         look_again(conn)
-        return self._tell(conn, asked, _Finds(survey, _best_of(lists, asked.query.limit + _SPARE), False, survey_ms, _ms(at)))
+        return self._tell(conn, asked, _Finds(survey, lists, False, survey_ms, _ms(at)))
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
         """The question's vector, whether the embedder failed to give one, and how long it took in ms."""
@@ -193,7 +196,7 @@ class Recaller:
     async def _find(self, asked: _Asked, survey: Survey, survey_ms: float) -> _Finds:
         """Ask the index about each space that exists, side by side."""
         if survey.behind:
-            return _Finds(survey, {}, True, survey_ms, 0.0)
+            return _Finds(survey, (), True, survey_ms, 0.0)
         at = perf_counter()
         index = self._engine.index
         # The cosines that a lean answer leaves out are computed beside the rows, from the ledger's vectors.
@@ -207,13 +210,19 @@ class Recaller:
                 lists = await asyncio.gather(*calls)
         except (TimeoutError, IndexUnavailable, DimensionMismatch):
             # A mismatch means that another embedder is being moved to: until the index is rebuilt, the ledger answers.
-            return _Finds(survey, {}, True, survey_ms, _ms(at))
-        return _Finds(survey, _best_of(lists, asked.query.limit + _SPARE), False, survey_ms, _ms(at))
+            return _Finds(survey, (), True, survey_ms, _ms(at))
+        return _Finds(survey, lists, False, survey_ms, _ms(at))
 
-    def _tell(self, conn: Connection, asked: _Asked, finds: _Finds) -> _Told:
-        """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
+    def _tell(self, conn: Connection, asked: _Asked, finds: _Finds, stands: Sequence[Raw] | None = None) -> _Told:
+        """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread.
+
+        stands: the standing items, where they were read before.
+        """
         at = perf_counter()
-        found, standing = self._read(conn, asked, finds)
+        found = self._read(conn, asked, finds)
+        if stands is None:
+            stands = queries.standing_rows(conn, list(finds.survey.numbers.values()))
+        standing = [Found(row, 0.0, None) for row in stands]
         hydrate_ms = _ms(at)
         at = perf_counter()
         judge = self._judge_of(asked)
@@ -236,32 +245,37 @@ class Recaller:
         levels = None if asked.vector is None else self._yardstick.levels(asked.vector)
         return Judge(asked.query, asked.question, levels, engine.settings.relevance_gate, engine.rules, engine.clock.now())
 
-    def _read(self, conn: Connection, asked: _Asked, finds: _Finds) -> tuple[list[Found], list[Found]]:
-        """What the question is compared with, and the standing items; only what may be told, whatever the index holds."""
+    def _read(self, conn: Connection, asked: _Asked, finds: _Finds) -> list[Found]:
+        """What the question is compared with; only what may be told, whatever the index holds."""
         numbers = list(finds.survey.numbers.values())
-        candidates = finds.candidates
         if finds.down:
+            candidates: Mapping[str, Candidate] = {}
             rows = queries.newest_rows(conn, numbers, _DEGRADED_ROWS)
         else:
+            candidates = _best_of(self._with_cosines(conn, asked, numbers, finds.lists), asked.query.limit + _SPARE)
             rows = queries.live_rows(conn, numbers, list({**candidates, **dict.fromkeys(finds.survey.unapplied)}))
         found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
-        found = _best_rows(self._with_cosines(conn, asked, numbers, found), asked.query.limit + _SPARE)
-        found += self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
-        return found, [Found(row, 0.0, None) for row in queries.standing_rows(conn, numbers)]
+        return found + self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
 
-    def _with_cosines(self, conn: Connection, asked: _Asked, numbers: Sequence[int], found: list[Found]) -> list[Found]:
-        """Fill in what an index left out; where it gave no cosine at all, it has no vectors that may be compared."""
-        if asked.vector is None or all(item.cosine is None for item in found):
-            return found
-        missing = [item.row.text_hash for item in found if item.cosine is None]
-        if not missing:
-            return found
-        vectors = embeddings.load(conn, numbers, self._engine.embedder.model, missing)
+    def _with_cosines(
+        self, conn: Connection, asked: _Asked, numbers: Sequence[int], lists: Sequence[Sequence[Candidate]]
+    ) -> Sequence[Sequence[Candidate]]:
+        """Fill in what an index left out; where it gave no cosine at all, it has no vectors that may be compared.
+
+        Before the rows are read: then those of the best are enough, and every index gives the same.
+        """
+        missing = [candidate.memory_id for found in lists for candidate in found if candidate.cosine is None]
+        if asked.vector is None or not missing or len(missing) == sum(map(len, lists)):
+            return lists
+        vectors = embeddings.of_memories(conn, numbers, self._engine.embedder.model, missing)
         return [
-            item
-            if item.cosine is not None
-            else item._replace(cosine=cosine_of(vectors.get((item.row.space_no, item.row.text_hash)), asked.vector))
-            for item in found
+            [
+                candidate
+                if candidate.cosine is not None
+                else candidate._replace(cosine=cosine_of(vectors.get(candidate.memory_id), asked.vector))
+                for candidate in found
+            ]
+            for found in lists
         ]
 
     def _from_ledger(self, conn: Connection, asked: _Asked, numbers: Sequence[int], rows: Sequence[Raw]) -> list[Found]:
@@ -295,31 +309,14 @@ def _best_of(lists: Sequence[Sequence[Candidate]], keep: int) -> dict[str, Candi
     return {candidate.memory_id: candidate for found in lists for candidate in _best(found, keep)}
 
 
-def _best(found: Sequence[Candidate], keep: int) -> list[Candidate]:
-    """The best of a space's union: two pools that agree have fewer, and the ends of two that do not are no answer.
-
-    Where some cosines are left to the ledger, all: the same ones are chosen once they are known, so that every index gives the same.
-    """
-    if len(found) <= keep or len({candidate.cosine is None for candidate in found}) > 1:
-        return list(found)
+def _best(found: Sequence[Candidate], keep: int) -> Sequence[Candidate]:
+    """The best of a space's union: two pools that agree have fewer, and the ends of two that do not are no answer."""
+    if len(found) <= keep:
+        return found
     fused = fuse([candidate.lexical for candidate in found], [candidate.cosine for candidate in found])
-    order = sorted(range(len(found)), key=lambda at: (-fused[at], found[at].memory_id))
+    # They come in order of id, which decides between equal ones.
+    order = sorted(range(len(found)), key=fused.__getitem__, reverse=True)
     return [found[at] for at in order[:keep]]
-
-
-def _best_rows(found: Sequence[Found], keep: int) -> list[Found]:
-    """The same of rows whose cosines are known by now."""
-    by_space: dict[int, list[Found]] = {}
-    for item in found:
-        by_space.setdefault(item.row.space_no, []).append(item)
-    if all(len(items) <= keep for items in by_space.values()):
-        return list(found)
-    kept: list[Found] = []
-    for items in by_space.values():
-        fused = fuse([item.lexical for item in items], [item.cosine for item in items])
-        order = sorted(range(len(items)), key=lambda at, fused=fused, items=items: (-fused[at], items[at].row.id))  # type: ignore[misc]
-        kept += [items[at] for at in order[:keep]]
-    return kept
 
 
 def _evidence(conn: Connection, asked: _Asked, ids: Sequence[str]) -> dict[str, tuple[QuotedEvidence, ...]]:
@@ -341,14 +338,18 @@ def _evidence(conn: Connection, asked: _Asked, ids: Sequence[str]) -> dict[str, 
 def _answer(asked: _Asked, told: _Told, gate: float) -> Recalled:
     chosen = zip(told.chosen, told.memories, told.brief.tiers, strict=True)
     items = tuple(_item(scored, memory, tier, asked, told) for scored, memory, tier in chosen)
-    return Recalled(
-        recall_id=str(uuid4()),
-        brief=told.brief.text,
-        lang=asked.question.lang,
-        tokens=told.brief.tokens,
-        degraded=told.finds.down or asked.embedder_down,
-        reason="" if told.brief.text else _reason(asked, told, gate),
-        items=items,
+    return assembled(
+        Recalled,
+        {
+            "recall_id": str(uuid4()),
+            "brief": told.brief.text,
+            "lang": asked.question.lang,
+            "tokens": told.brief.tokens,
+            "degraded": told.finds.down or asked.embedder_down,
+            "reason": "" if told.brief.text else _reason(asked, told, gate),
+            "items": items,
+            "timings": {},
+        },
     )
 
 

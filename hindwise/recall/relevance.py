@@ -71,8 +71,12 @@ def meaning(cosine: float, level: Level, *, foreign: bool = False) -> float:
 
     foreign: question and memory are in different languages.
     """
-    spread = level.spread * (_FOREIGN if foreign else 1.0)
-    return max(-1.0, min(1.0, (cosine - level.mean) / (_SPREADS * spread)))
+    return max(-1.0, min(1.0, (cosine - level.mean) / reach(level, foreign=foreign)))
+
+
+def reach(level: Level, *, foreign: bool) -> float:
+    """Return how far above a level's mean a cosine counts as 1."""
+    return _SPREADS * (level.spread * (_FOREIGN if foreign else 1.0))
 
 
 def coverage(asked: Sequence[str], words: Set[str], weights: Mapping[str, float], total: float | None = None) -> float:

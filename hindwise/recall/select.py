@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from hindwise.model.turn import Origin
 from hindwise.recall.outline import Outlined
@@ -19,8 +20,7 @@ _NOVELTY = 0.3
 """Share of diversity in the choice; the rest is the score."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A memory that may be told. `words`: its distinct tokens. `relevant`: passed the gate, else it only stands."""
 
     memory: Outlined
@@ -84,10 +84,13 @@ def _take_diverse(choice: _Choice, items: Sequence[Scored], up_to: int) -> None:
 
     items: by score, the best first. Likeness only grows, and is compared no sooner than it may decide.
     """
-    held = {taken.memory.id for taken in choice.taken}
-    waiting = [_Waiting(item) for item in items if item.memory.id not in held]
-    while waiting and len(choice.taken) < up_to:
-        best = _worthiest(waiting, choice.taken)
+    taken = choice.taken
+    if len(taken) >= up_to:
+        return
+    held = {one.memory.id for one in taken}
+    waiting = [_Waiting(item, (1 - _NOVELTY) * item.parts.score) for item in items if item.memory.id not in held]
+    while waiting and len(taken) < up_to:
+        best = _worthiest(waiting, taken)
         waiting.remove(best)
         if choice.admits(best.item):
             choice.take(best.item)
@@ -96,12 +99,11 @@ def _take_diverse(choice: _Choice, items: Sequence[Scored], up_to: int) -> None:
 @dataclass(slots=True, eq=False)
 class _Waiting:
     item: Scored
+    most: float
+    """Its worth where nothing that was taken is like it."""
     likeness: float = 0.0
     compared: int = 0
     """With so many of the taken ones, in their order."""
-
-    def worth(self) -> float:
-        return (1 - _NOVELTY) * self.item.parts.score - _NOVELTY * self.likeness
 
     def compare(self, taken: Sequence[Scored]) -> None:
         for other in taken[self.compared :]:
@@ -113,11 +115,11 @@ def _worthiest(waiting: Sequence[_Waiting], taken: Sequence[Scored]) -> _Waiting
     """The one of the highest worth; of equal ones the first, so that equal questions get equal answers."""
     best, highest = waiting[0], -math.inf
     for one in waiting:
-        if (1 - _NOVELTY) * one.item.parts.score <= highest:
+        if one.most <= highest:
             break
-        if one.worth() > highest:
+        if one.most - _NOVELTY * one.likeness > highest:
             one.compare(taken)
-            if (worth := one.worth()) > highest:
+            if (worth := one.most - _NOVELTY * one.likeness) > highest:
                 best, highest = one, worth
     return best
 
