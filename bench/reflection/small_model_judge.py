@@ -165,7 +165,7 @@ def _undecided(stored: Stored) -> Iterator[str]:
 
 
 def _refused_later(stored: Stored, missing: set[int]) -> bool:
-    return sum(item["rule"] == "owner" for item in stored.shown["rejected"]) == len(missing)
+    return sum(1 for item in stored.shown["rejected"] if item["rule"] == "owner") == len(missing)
 
 
 def _refused_unseen(stored: Stored) -> int:

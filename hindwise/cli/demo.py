@@ -15,7 +15,7 @@ from hindwise.cli import console, exits, options
 from hindwise.cli.exits import Ended
 
 if TYPE_CHECKING:
-    from hindwise.cli.demo_server import Server
+    from hindwise.cli.demo_server import Played, Server
     from hindwise.cli.demo_stage import Stage
 
 _EXAMPLES = options.examples("hindwise demo", "hindwise demo --keep --data ./demo-data", "DEMO_LANG=zh hindwise demo")
@@ -66,7 +66,7 @@ def demo(
         raise typer.Exit(exits.FAILED)
 
 
-def perform(stage: "Stage", server: "Server") -> tuple[dict[str, object], dict[str, bool], dict[str, str]]:
+def perform(stage: "Stage", server: "Played") -> tuple[dict[str, object], dict[str, bool], dict[str, str]]:
     """Start, play the acts, show the table. Returns figures, promises and links."""
     from hindwise.cli import demo_again, demo_arrivals, demo_data, demo_minds, running
     from hindwise.cli.client import ApiClient, Target

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from hindwise.cli import running
 from hindwise.cli.exits import Ended
@@ -21,6 +22,29 @@ from hindwise.cli.supervisor.child import GUARD_MODE
 START_LIMIT_S = 90.0
 _STOP_LIMIT_S = 20.0
 _FOREIGN = ("HINDWISE_", "LLM_", "EMBEDDING_")
+
+
+class Played(Protocol):
+    """What the demo is played against. `data`: where its logs and results lie; `keep`: it may outlive us."""
+
+    data: Path
+    keep: bool
+
+    def start(self) -> None:
+        """Start it, where that is to be done; `wait_ready` says when it answers."""
+        ...
+
+    def look(self) -> Running | None:
+        """Where it is found, None where it does not say so yet."""
+        ...
+
+    def wait_ready(self) -> Running:
+        """Wait until all of it answers. Raises Ended."""
+        ...
+
+    def kill_worker(self) -> int:
+        """Kill -9 a worker and return its pid; another one takes its place."""
+        ...
 
 
 class Server:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from hindwise.cli.client import FINAL, ApiClient
 from hindwise.cli.demo_data import Run
-from hindwise.cli.demo_server import Server
+from hindwise.cli.demo_server import Played
 from hindwise.cli.demo_stage import Stage
 from hindwise.cli.exits import Ended
 
@@ -26,7 +26,7 @@ class Show:
     """One performance. `accepted`: by run id, what the door answered."""
 
     stage: Stage
-    server: Server
+    server: Played
     api: ApiClient
     place: Path
     runs: tuple[Run, ...]
