@@ -116,7 +116,7 @@ def test_the_proxy_knows_both_apis_and_sends_nothing_twice() -> None:
 
 
 def test_the_proxy_takes_what_the_api_takes_and_keeps_no_body_of_any_size() -> None:
-    """The API's own words reach who sends a little too much; who sends much more is stopped at the proxy, with a problem of the same form."""
+    """The API tells who sends a little too much; who sends much more is stopped at the proxy, with a problem of the same form."""
     text = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text(encoding="utf-8"))
     [megabytes] = re.findall(r"client_max_body_size (\d+)m;", text)
     limit = Settings.model_fields["max_request_bytes"].default
