@@ -11,10 +11,8 @@ from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft
-from hindwise.model.reflection import Answer, Complaint, Rejected
-from hindwise.reflect import validators
-from hindwise.reflect.gate import keep
-from hindwise.reflect.validators import GATE
+from hindwise.model.reflection import Answer, Rejected
+from hindwise.reflect.judged import judge
 from hindwise.safety.masking import mask, mask_json
 from workflows.contracts import GroundInput, GroundResult
 
@@ -25,7 +23,9 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     if judged is not None:
         return GroundResult(**{name: len(judged[name]) for name in ("accepted", "rejected", "complaints")})
     attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
-    accepted, rejected, complaints = await asyncio.to_thread(_judge, episode, attempt.answer)
+    judged_now = await asyncio.to_thread(judge, episode, attempt.answer)
+    accepted, complaints = judged_now.accepted, judged_now.complaints
+    rejected = [item for _, item in judged_now.rejected]
     clean = _without_secrets(attempt.answer) if any(item.rule == "secret" for item in complaints) else None
 
     def keep(conn: Connection) -> None:
@@ -49,18 +49,6 @@ def _load(conn: Connection, message: GroundInput, recent: RecentEpisodes) -> tup
     attempt = reflections.attempt_of(conn, message.reflection_id, message.attempt)
     row = reflections.row_of(conn, message.reflection_id)
     return attempt, episodes.load(conn, row.tenant_id, row.episode_id, recent=recent), row.created_at
-
-
-def _judge(episode: Episode, answer: Answer) -> tuple[list[tuple[int, Draft]], list[Rejected], list[Complaint]]:
-    grounded = validators.ground(episode, answer)
-    accepted: list[tuple[int, Draft]] = []
-    rejected = [item for _, item in grounded.rejected]
-    for ordinal, draft in grounded.accepted:
-        if reason := keep(episode, draft):
-            rejected.append(Rejected(draft=draft, rule=GATE, reason=reason))
-        else:
-            accepted.append((ordinal, draft))
-    return accepted, rejected, list(grounded.complaints)
 
 
 def _masked(item: Rejected) -> Rejected:

@@ -189,6 +189,7 @@ class RerunAnswer(Answer):
     changed: list[ChangedConclusion] = Field(default_factory=list)
     dropped: list[Conclusion] = Field(default_factory=list)
     same: int = 0
+    rejected: list[Refused] = Field(default_factory=list)
     nothing_because: str = ""
     usage: Usage = Usage()
     """What the comparison cost; a queued run's own reflection tells it."""

@@ -10,7 +10,7 @@ from api.bodies import RerunBody
 from api.services import Services
 from hindwise.engine import Engine
 from hindwise.errors import AnswerUnusable, InvalidInput, ModelUnavailable
-from hindwise.ledger import episodes, reflections, reruns
+from hindwise.ledger import episodes, reflections, refusals, reruns
 from hindwise.ledger.intake import Accepted, ReflectorId
 from hindwise.ledger.reruns import Before
 from hindwise.ledger.spending import hold_id
@@ -19,7 +19,7 @@ from hindwise.model.memory import Draft, Memory
 from hindwise.model.reflection import Answer, Usage
 from hindwise.reflect.base import Known
 from hindwise.reflect.budget import estimate
-from hindwise.reflect.gate import keep
+from hindwise.reflect.judged import judge
 from hindwise.reflect.known import earlier_of, examples_of, with_memories
 from hindwise.reflect.llm import LlmReflector
 from hindwise.reflect.llm.prompt import PROMPT_VERSION
@@ -27,7 +27,6 @@ from hindwise.reflect.metered import Meter
 from hindwise.reflect.placing import placements_of
 from hindwise.reflect.rerun import compare
 from hindwise.reflect.rules import RuleReflector, reflect_by_rules
-from hindwise.reflect.validators import ground
 
 _COMPARING = "comparing-by-a-model"
 """Name of the lock; other locks are named by tenant and key."""
@@ -98,8 +97,10 @@ async def _compared(engine: Engine, tenant_id: str, reflection_id: str, name: st
 
     found, episode, known = await engine.ledger.read(read)
     answer = await _answer(engine, name, episode, found.episode.task_key, known)
-    new = await asyncio.to_thread(_kept, episode, answer)
-    placed, _ = await asyncio.to_thread(placements_of, new, episode, lessons_to_agent=engine.settings.lessons == "agent")
+    judged = await asyncio.to_thread(judge, episode, answer)
+    to_agent = engine.settings.lessons == "agent"
+    placed, ownerless = await asyncio.to_thread(placements_of, judged.accepted, episode, lessons_to_agent=to_agent)
+    refused = [*(item for _, item in judged.rejected), *ownerless]
     told = compare(found.concluded, placed)
     return RerunAnswer(
         episode_id=episode.id,
@@ -109,6 +110,7 @@ async def _compared(engine: Engine, tenant_id: str, reflection_id: str, name: st
         changed=[ChangedConclusion(before=_conclusion(old), after=_conclusion(draft)) for old, draft in told.changed],
         dropped=[_conclusion(memory) for memory in told.dropped],
         same=told.same,
+        rejected=[refusals.as_told(item, attempt=1, written_by=written_by) for item in refused],
         nothing_because=answer.nothing_because,
         usage=answer.usage,
     )
@@ -132,10 +134,6 @@ async def _answer(engine: Engine, name: str, episode: Episode, task_key: str, kn
     if fault:
         raise ModelUnavailable(f"the model's answer cannot be used: {fault}"[:300])
     return answer.model_copy(update={"usage": usage})
-
-
-def _kept(episode: Episode, answer: Answer) -> list[tuple[int, Draft]]:
-    return [(ordinal, draft) for ordinal, draft in ground(episode, answer).accepted if keep(episode, draft) is None]
 
 
 def _conclusion(words: Draft | Memory) -> Conclusion:

@@ -171,6 +171,9 @@ def _show_rerun(told: dict[str, Any]) -> None:
         console.line(f"    → {item['after']['conclusion']}", "yellow")
     for item in told["dropped"]:
         console.line(f"  - {item['kind']}: {item['conclusion']}", "red")
+    for item in told.get("rejected") or []:
+        for line in _refusal(item):
+            console.line(line, "dim")
     console.line(f"  {told['same']} the same; nothing was kept (--apply keeps it)", "dim")
 
 

@@ -5,13 +5,14 @@ drafts away and leaves the counts: they say which rule, and nothing of whom.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, select, update
 
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import drafts, refusals
+from hindwise.model.reflection import Rejected
 from hindwise.model.refusal import Refused
 from hindwise.safety.masking import mask
 
@@ -55,10 +56,18 @@ def of_reflection(conn: Connection, row: Row[Any]) -> list[Refused]:
         by = {"attempt": attempt.attempt, "written_by": attempt.written_by}
         if attempt.unusable:
             told.append(Refused(**by, rule=FORM, reason=attempt.unusable))
-        told += [_refused(item, **by) for item in (attempt.grounded or {}).get("rejected", [])]
-    return told + [_refused(item, attempt=0, written_by=row.written_by) for item in row.rejected if item["rule"] == OWNER]
+        told += [as_told(Rejected(**item), **by) for item in (attempt.grounded or {}).get("rejected", [])]
+    return told + [as_told(Rejected(**item), attempt=0, written_by=row.written_by) for item in row.rejected if item["rule"] == OWNER]
 
 
-def _refused(item: Mapping[str, Any], **by: Any) -> Refused:
-    draft = item["draft"]
-    return Refused(**by, rule=item["rule"], reason=mask(item["reason"]).text, kind=draft["kind"], conclusion=mask(draft["conclusion"]).text)
+def as_told(item: Rejected, *, attempt: int, written_by: str) -> Refused:
+    """Return a rejected draft as people are told of it: its kind and conclusion, secrets masked."""
+    draft = item.draft
+    return Refused(
+        attempt=attempt,
+        written_by=written_by,
+        rule=item.rule,
+        reason=mask(item.reason).text,
+        kind=draft.kind,
+        conclusion=mask(draft.conclusion).text,
+    )

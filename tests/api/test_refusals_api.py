@@ -13,9 +13,11 @@ from hindwise.errors import AnswerUnusable
 from hindwise.ledger import episodes, reflections
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft, Evidence
-from hindwise.model.reflection import Answer
+from hindwise.model.reflection import Answer, ReflectionStatus
 from hindwise.testing import ScriptedModel
-from tests.api.front import Front
+from tests.api.front import Front, open_front
+from tests.build import NOON
+from tests.fake_llm import FakeLlm
 from workflows.contracts import GroundInput, ReflectInput, ResolveInput
 
 SECRET = "sk-proj-" + "a1B2c3D4e5F6g7H8" * 2
@@ -104,6 +106,19 @@ async def test_what_has_no_owner_is_told_and_counted_once(front: Front) -> None:
     told = (await front.http.get(f"/v1/reflections/{reflection_id}")).json()
     assert [(item["rule"], item["attempt"]) for item in told["rejected"]] == [("owner", 0)]
     assert (await _counted(front))["owner"] == 1
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_a_comparison_tells_what_it_refused_too(tmp_path: Path, lang: str) -> None:
+    async with FakeLlm(mode="invented_quote") as llm:
+        settings: dict[str, Any] = {"llm_base_url": llm.url, "llm_model": "m", "llm_api_key": "k", "llm_timeout_s": 30.0}
+        async with open_front(tmp_path / "house", **settings) as front:
+            reflection_id, _ = await _episode(front, lang, user_id="ann")
+            done = ReflectionStatus.COMPLETED
+            await front.engine.ledger.write(lambda conn: reflections.finish(conn, reflection_id, done, NOON))
+            told = (await front.post(f"/v1/reflections/{reflection_id}/rerun", {"reflector": "llm"})).json()
+    assert [(item["rule"], item["attempt"], item["kind"]) for item in told["rejected"]] == [("quote-occurs", 1, "lesson")], told
+    assert told["added"], "the rest is compared all the same"
 
 
 async def test_every_rule_is_in_the_figures_before_it_ever_refused(front: Front) -> None:
