@@ -110,9 +110,10 @@ def _parallel() -> list[str]:
         "measured, the 40 runs gave F1 0.78 in English and 0.76 in Chinese. The later ones, written when those had reached 0.96",
         "and 0.91, gave 0.83 and 0.68 (dev 0.72 and 0.58, report 0.95 and 0.80): so much of the first set was what its words",
         "were. Since then the rules know more words, read every request of a sentence, and which one a refusal names. One",
-        "expectation was widened: “metric units” for kilometres. The author of these runs also changed the rules, so their",
-        "report half is less unseen than the first set's, which nobody has read since: it did not move (English 0.92, Chinese",
-        "0.83 before and after).",
+        "expectation was widened: “metric units” for kilometres. Words were also found on 25 more pairs, made for that and not",
+        "kept. The author of the later runs also changed the rules, so their report half is less unseen than the first set's,",
+        "of which no more than its tasks in a few words was read: it did not move (English 0.92, Chinese 0.83 before and",
+        "after).",
     ]
 
 
