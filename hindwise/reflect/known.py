@@ -18,7 +18,7 @@ from hindwise.model.episode import Episode
 from hindwise.model.memory import LIVE, Draft, Kind, Memory, Words
 from hindwise.model.space import ANONYMOUS_PREFIX, spaces_of, user_space
 from hindwise.reflect.base import Known
-from hindwise.reflect.transcript import language_of_episode
+from hindwise.reflect.transcript import language_of_episode, user_turns
 from hindwise.safety.introductions import introduced
 from hindwise.safety.personal import find_personal
 from hindwise.safety.sharing import shared_form
@@ -30,7 +30,9 @@ MAX_EARLIER = 6
 MAX_EXAMPLES = 3
 _READ_EXAMPLES = 12
 _MAX_QUERY_CHARS = 2_000
-_WAIT_S = 5.0
+_MAX_SAID_CHARS = 200
+_WAIT_S = 2.5
+"""For each of two questions."""
 
 
 def earlier_of(conn: Connection, episode: Episode, task_key: str) -> tuple[Episode, ...]:
@@ -75,10 +77,23 @@ async def with_memories(ledger: Ledger, index: Index, embedder: Embedder, episod
 async def _near(ledger: Ledger, index: Index, embedder: Embedder, episode: Episode, task_key: str) -> tuple[Memory, ...]:
     names = spaces_of(episode.user_id, episode.agent_id)
     numbers = await ledger.read(lambda conn: {name: row.no for name, row in spaces.find(conn, episode.tenant_id, names).items()})
-    text = (episode.goal or task_key)[:_MAX_QUERY_CHARS]
-    found = await _candidates(index, embedder, [index_space(episode.tenant_id, name) for name in names], text)
-    ranked = [candidate.memory_id for candidate in sorted(found, key=_nearness, reverse=True)][:MAX_MEMORIES]
+    asked = [index_space(episode.tenant_id, name) for name in names]
+    # By the task, for lessons; and by what the user said on the way, for facts and wishes that it may confirm or change.
+    texts = dict.fromkeys(text for text in ((episode.goal or task_key)[:_MAX_QUERY_CHARS], _said(episode)) if text)
+    found = [await _candidates(index, embedder, asked, text) for text in texts]
+    ranked = _in_turns([[one.memory_id for one in sorted(some, key=_nearness, reverse=True)] for some in found])[:MAX_MEMORIES]
     return await ledger.read(lambda conn: _live(conn, list(numbers.values()), ranked))
+
+
+def _said(episode: Episode) -> str:
+    """The user's words in short, the latest last: what is long is mostly shown, not said."""
+    return "\n".join(words[:_MAX_SAID_CHARS] for _, words in user_turns(episode))[-_MAX_QUERY_CHARS // 2 :]
+
+
+def _in_turns(rankings: Sequence[Sequence[str]]) -> list[str]:
+    """The first of each, the second of each, and so on: scores of two questions do not compare."""
+    longest = max(map(len, rankings), default=0)
+    return list(dict.fromkeys(ranking[place] for place in range(longest) for ranking in rankings if place < len(ranking)))
 
 
 def _nearness(candidate: Candidate) -> tuple[float, float, str]:
