@@ -16,26 +16,6 @@ from hindwise.reflect.budget import day_of, next_day
 router = APIRouter(prefix="/v1/usage", tags=["reflections"], route_class=Door)
 
 
-class UsageOfDay(Answer):
-    """What one model cost on one day (UTC). `cost`: null where no price is known; else of `priced_calls` of the `calls`.
-
-    `lost_tokens`: held for questions that were cut off, and counted as used. `saved`: tasks that the free check found not worth a
-    question. `refused`: tasks that rules reflected because the day's tokens were used up.
-    """
-
-    day: str
-    model: str
-    calls: int
-    reasks: int
-    prompt_tokens: int
-    completion_tokens: int
-    lost_tokens: int
-    cost: float | None
-    priced_calls: int
-    saved: int
-    refused: int
-
-
 class UsageAnswer(Answer):
     """Today's tokens and the days before, the newest first. `ceiling`, `left`: null where there is none. `held`: questions under way."""
 
@@ -46,7 +26,7 @@ class UsageAnswer(Answer):
     left: int | None
     resumes_at: Time
     """When the next day's tokens may be used."""
-    days: list[UsageOfDay]
+    days: list[Spent]
 
 
 @router.get("", operation_id="get_usage", openapi_extra=needs("read"))
@@ -68,5 +48,5 @@ async def get_usage(
         ceiling=ceiling or None,
         left=max(0, ceiling - room.used - room.held) if ceiling else None,
         resumes_at=next_day(now),
-        days=[UsageOfDay(**{name: getattr(one, name) for name in UsageOfDay.model_fields}) for one in spent],
+        days=spent,
     )

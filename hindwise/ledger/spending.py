@@ -4,7 +4,6 @@ Before a question its estimate is held, under a lock of the tenant's day; after 
 worker died counts as used when the question is asked again: nobody knows whether it was answered.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -48,7 +47,11 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one model cost: of one tenant's day, or in all. `cost`: None where no call's price is known; else of the `priced_calls`."""
+    """What one model cost on one day (UTC), or in all. `cost`: null where no price is known; else of `priced_calls` of the `calls`.
+
+    `reasks`: calls after a complaint. `lost_tokens`: held for questions that were cut off, and counted as used. `saved`: tasks that the
+    free check found not worth a question. `refused`: tasks that rules reflected because the day's tokens were used up.
+    """
 
     day: str
     model: str
@@ -179,8 +182,3 @@ def _count(conn: Connection, tenant_id: str, day: str, model: str, **more: float
 
 def _key(tenant_id: str, day: str, model: str) -> Any:
     return (model_days.c.tenant_id == tenant_id) & (model_days.c.day == day) & (model_days.c.model == model)
-
-
-def tokens_of(days: Sequence[Spent]) -> int:
-    """All tokens of some days, what was lost included."""
-    return sum(one.prompt_tokens + one.completion_tokens + one.lost_tokens for one in days)
