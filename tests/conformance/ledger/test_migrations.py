@@ -1,5 +1,6 @@
 """The tables come to today's shape once, whoever starts first and however many start at once."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from alembic import command
 from sqlalchemy import event, func, select, text
 
 from hindwise.errors import InvalidInput
-from hindwise.ledger.engine import Ledger
+from hindwise.ledger.engine import Ledger, alone_in_migrating, make_engine
 from hindwise.ledger.migrate import config, migrate, revisions
 from hindwise.ledger.schema import metadata, tenants
 
@@ -116,3 +117,35 @@ async def test_a_failing_migration_leaves_nothing_behind(empty_ledger_url):
     await migrate(ledger)
     assert await ledger.read(lambda conn: conn.execute(select(func.count()).select_from(tenants)).scalar_one()) == 0
     await ledger.close()
+
+
+async def test_postgres_restarted_under_two_that_migrate_leaves_all_or_nothing(own_postgres, tmp_path):
+    """Both say in a sentence that the ledger went away, and the next start does it, once."""
+    server = await asyncio.to_thread(own_postgres.start)
+    engine = make_engine(server.url)
+    with engine.connect() as conn:
+        conn.begin()
+        alone_in_migrating(conn)  # so that both wait when the server goes
+        started = [command_line(tmp_path, server.url) for _ in range(2)]
+        try:
+            async with asyncio.timeout(60):
+                while waiting(conn) < 2:
+                    await asyncio.sleep(0.1)
+        finally:
+            await asyncio.to_thread(server.kill)
+            conn.invalidate()
+    told = [await asyncio.to_thread(process.communicate, timeout=LIMIT_S) for process in started]
+    for process, (_, error) in zip(started, told, strict=True):
+        assert process.returncode != 0
+        assert "ledger" in error
+        assert "Traceback" not in error
+    await asyncio.to_thread(server.start)
+    again = [command_line(tmp_path, server.url) for _ in range(2)]
+    done = [await asyncio.to_thread(process.communicate, timeout=LIMIT_S) for process in again]
+    assert [process.returncode for process in again] == [0, 0], done
+    assert sorted("0001" in steps for _, steps in done) == [False, True]
+    engine.dispose()
+
+
+def waiting(conn):
+    return conn.execute(text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).scalar_one()
