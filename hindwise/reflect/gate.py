@@ -4,9 +4,11 @@ import re
 
 from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft, Kind
+from hindwise.model.once import once_per_episode
 from hindwise.reflect import cues
 from hindwise.reflect.rules.worth import why_not_kept
-from hindwise.reflect.transcript import language_of_episode, steps_of, user_turns, without_briefs
+from hindwise.reflect.steps import language_in, steps_in
+from hindwise.reflect.transcript import user_turns, without_briefs
 from hindwise.text.language import say
 
 MIN_IMPORTANCE = 6
@@ -15,14 +17,15 @@ MIN_IMPORTANCE = 6
 _EXPLICIT = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.TODO, Kind.FACT})
 
 
+@once_per_episode
 def worth_reflecting(episode: Episode) -> str | None:
     """Return None when there may be something to learn, else why not, in the transcript's language.
 
     Nothing to learn: no turns, or only fillers, one-off questions and our own briefs, without calls and without a known outcome.
     """
-    language = language_of_episode(episode)
+    language = language_in(episode)
     said = [words for turn in episode.turns if (words := without_briefs(turn.content))]
-    calls = steps_of(episode.turns)
+    calls = steps_in(episode)
     # The goal of a task that ended by idleness was read from its turns: it says nothing that they do not.
     goal = episode.goal if episode.closed_by != "idle" else ""
     if not said and not calls:

@@ -5,12 +5,12 @@ From the user id, from inputs, tool arguments and answers by the key they stand 
 
 import json
 import re
-import weakref
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from hindwise.model.episode import Episode
+from hindwise.model.once import once_per_episode
 from hindwise.safety.introductions import introduced, is_chinese_name, titled
 from hindwise.safety.proper_nouns import PROPER_NOUNS
 from hindwise.text.stop_words import STOP_WORDS
@@ -123,29 +123,12 @@ def _is_chinese(text: str) -> bool:
     return bool(text) and all("\u4e00" <= c <= "\u9fff" for c in text)
 
 
-_remembered: dict[int, tuple[weakref.ref[Episode], frozenset[str]]] = {}
-"""By the address of the episode, as long as it lives: its drafts are judged one by one."""
-
-
-def _forget(address: int, gone: weakref.ref[Episode]) -> None:
-    if (entry := _remembered.get(address)) and entry[0] is gone:
-        _remembered.pop(address, None)
-
-
+@once_per_episode
 def identities(episode: Episode) -> frozenset[str]:
     """Return what is known to name this episode's user and their things, to be given to `personal_data` as `names`.
 
     The user id, names and ids in the inputs, in tool arguments and answers, and names by which people introduce themselves.
     """
-    entry = _remembered.get(id(episode))
-    if entry is not None and entry[0]() is episode:
-        return entry[1]
-    found = _read_identities(episode)
-    _remembered[id(episode)] = (weakref.ref(episode, partial(_forget, id(episode))), found)
-    return found
-
-
-def _read_identities(episode: Episode) -> frozenset[str]:
     found: set[str] = set()
     if episode.user_id and not episode.user_id.startswith("~"):
         found.add(episode.user_id)

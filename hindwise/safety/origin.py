@@ -68,7 +68,19 @@ def trust_of(origins: Iterable[Origin]) -> float:
 
 def looks_injected(text: str) -> bool:
     """True when words address the assistant with an order to remember, ignore or always do something: seen in pages and tool output."""
-    return _INJECTION.search(text) is not None
+    small = text.lower()
+    for sign in _SIGNS:  # a plain loop: a generator would take longer than the search
+        if sign in small:
+            return _INJECTION.search(text) is not None
+    return False
+
+
+_SIGNS = (
+    *("ignore", "disregard", "assistant", "note to", "future agent", "memory update", "store", "remember", "save"),
+    *("忽略", "助手", "写入", "永久保存", "用户确认", "建议保存"),
+    *("\u0131", "\u0307", "\u017f"),  # of letters that a rule without regard to case takes for i and s: ı, İ in small, ſ
+)
+"""In small letters: each rule of the expression needs one of them, and a search for them takes a tenth of its time."""
 
 
 def is_order_in_error(text: str) -> bool:

@@ -36,13 +36,17 @@ def unquoted(draft: Draft, said: Sequence[str]) -> Draft:
 
 def without_quotes(texts: Sequence[str], said: Sequence[str]) -> list[str]:
     """Return the texts without runs of `said` that are longer than a quote may be. One pass over `said`, whatever its length."""
-    return _take_out(_take_out(texts, said, _without_empty), said, _without_rest)
+    left = _take_out(texts, said, _without_empty)
+    return list(texts) if left is None else _take_out(left, said, _without_rest) or left
 
 
-def _take_out(texts: Sequence[str], said: Sequence[str], cut: _Cut) -> list[str]:
+def _take_out(texts: Sequence[str], said: Sequence[str], cut: _Cut) -> list[str] | None:
+    """The texts without what is cut out of their quotes; None where there are none."""
     tokens = [list(_TOKEN.finditer(text)) for text in texts]
     windows = [list(_windows([match[0].lower() for match in found])) for found in tokens]
     quoted = _occurring({window for found in windows for _, window in found}, said)
+    if not quoted:
+        return None
     result = []
     for text, found, own in zip(texts, tokens, windows, strict=True):
         covered = sorted({start + step for start, window in own if window in quoted for step in range(len(window))})

@@ -7,11 +7,11 @@ begins with a capital inside of a sentence and is no tool, no argument, no acron
 import re
 from collections.abc import Collection, Iterable, Iterator
 from copy import copy
-from functools import lru_cache
 from itertools import pairwise
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Retrospective
+from hindwise.model.once import once_per_episode
 from hindwise.safety.identities import identities
 from hindwise.safety.personal import ALSO_WORDS, find_personal
 from hindwise.safety.proper_nouns import PROPER_NOUNS
@@ -53,7 +53,7 @@ def shared_form(draft: Draft, episode: Episode) -> Draft:
     Evidence stays as it is: it is kept with the user. Deterministic; reads at most 400,000 characters of the transcript.
     """
     parts = draft.retrospective.model_dump()
-    names, known = identities(episode), _Known.of(episode)
+    names, known = identities(episode), _known_of(episode)
     # Whom one field shows by a capital, another may hold in small letters.
     known = known.with_strange(_strange_words((episode.goal, *(getattr(draft, name) for name in _FIELDS), *parts.values()), known))
 
@@ -73,7 +73,7 @@ def shared_form(draft: Draft, episode: Episode) -> Draft:
 
 def strangers(text: str, episode: Episode) -> tuple[str, ...]:
     """Return the words of `text` that may name somebody, though nobody introduced them, in order."""
-    return tuple(text[start:end] for start, end in _strange(text, _Known.of(episode)))
+    return tuple(text[start:end] for start, end in _strange(text, _known_of(episode)))
 
 
 def without_people(text: str, episode: Episode) -> str:
@@ -81,7 +81,7 @@ def without_people(text: str, episode: Episode) -> str:
 
     Where one goes, those that go on about `she` or 「他」 go with it.
     """
-    names, known = identities(episode), _Known.of(episode)
+    names, known = identities(episode), _known_of(episode)
     told = _sentences(text)
     kept = [s for s in told if not (any(span.kind == "name" for span in find_personal(s, names=names)) or _tells_of_a_person(s, known))]
     if len(kept) < len(told):
@@ -101,6 +101,7 @@ class _Known:
         self.capital: set[str] = set()
         self.loud: set[tuple[str, str]] = set()
         self._named: dict[str, bool] = {}
+        self._lines: set[str] = set()
         self.parts = {part.lower() for name in identifiers for part in _parts(name)}
         room = MAX_READ_CHARS
         for text in texts:
@@ -109,6 +110,7 @@ class _Known:
             self._read(text[:room])
             room -= len(text)
         self._named.clear()
+        self._lines.clear()
         self.strange = {word for word in self.capital if not self.is_ordinary(word)}
         # Who shouts a word means the word; two unknown ones in a row are a name.
         self.strange.update(word for pair in self.loud if not any(map(self.is_ordinary, pair)) for word in pair)
@@ -121,12 +123,11 @@ class _Known:
         other.strange_small = {_base(word) for word in other.strange} - ALSO_WORDS
         return other
 
-    @staticmethod
-    def of(episode: Episode) -> "_Known":
-        return _known(_Key(episode))
-
     def _read(self, text: str) -> None:
         for line in text.splitlines():
+            if line in self._lines:
+                continue  # tools answer the same again and again
+            self._lines.add(line)
             found = list(_WORD.finditer(line))
             words = [match[0] for match in found]
             small = {word for word in words if word.islower()}
@@ -154,22 +155,8 @@ class _Known:
         return word.lower() in STOP_WORDS or _OF_THINGS.search(low) is not None
 
 
-class _Key:
-    """An episode as a key of the cache: by what it is, not by its words."""
-
-    def __init__(self, episode: Episode) -> None:
-        self.episode = episode
-
-    def __hash__(self) -> int:
-        return id(self.episode)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and other.episode is self.episode
-
-
-@lru_cache(maxsize=16)
-def _known(key: _Key) -> _Known:
-    episode = key.episode
+@once_per_episode
+def _known_of(episode: Episode) -> _Known:
     names = [call.name for turn in episode.turns for call in turn.tool_calls]
     names += [turn.name for turn in episode.turns if turn.role == "tool"]
     for turn in episode.turns:

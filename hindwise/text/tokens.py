@@ -8,6 +8,7 @@ A change here makes stored tokens wrong: raise TOKENIZER_VERSION and rebuild the
 import re
 import threading
 from collections.abc import Iterator
+from functools import lru_cache
 
 import Stemmer
 
@@ -45,11 +46,17 @@ def _scan(text: str) -> Iterator[tuple[str, bool]]:
         if match.lastgroup == "cjk":
             yield from ((bigram, False) for bigram in _bigrams(match.group()))
         else:
-            yield from _word_tokens(match.group())
+            run = match.group()
+            yield from _known_word(run) if len(run) <= _MAX_TOKEN_CHARS else _word_tokens(run)
 
 
 def _bigrams(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+@lru_cache(maxsize=8_192)  # people and tools say the same words again and again
+def _known_word(run: str) -> tuple[tuple[str, bool], ...]:
+    return tuple(_word_tokens(run))
 
 
 def _word_tokens(run: str) -> Iterator[tuple[str, bool]]:

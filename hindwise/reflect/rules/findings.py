@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from hindwise.model.episode import Episode, OutcomeSource, OutcomeStatus
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin, Turn
 from hindwise.reflect.rules.task import Task, task_of
 from hindwise.reflect.rules.wording import chain, ended_word, status_word, whole
-from hindwise.reflect.transcript import Language, Step, holds_brief, is_thought, language_of_episode, steps_of, without_briefs
+from hindwise.reflect.steps import language_in, steps_in
+from hindwise.reflect.transcript import Language, Step, holds_brief, is_thought, without_briefs
 from hindwise.safety.identities import identities
 from hindwise.safety.origin import trust_of
 from hindwise.safety.personal import scrub, without_personal
@@ -55,6 +57,16 @@ class Read:
         """The sentence in the episode's language."""
         return say(self.language, en, zh)
 
+    @cached_property
+    def goal(self) -> str:
+        """The task as its lessons tell it."""
+        return goal_of(self)
+
+    @cached_property
+    def query(self) -> str:
+        """The task's key for recall in plain words."""
+        return generalized_query(self)
+
     @property
     def ended(self) -> str:
         """The outcome as a noun in the episode's language."""
@@ -69,8 +81,8 @@ class Read:
 def read(episode: Episode) -> Read:
     """Read an episode: everything the rooms need, computed once."""
     names = identities(episode)
-    language = language_of_episode(episode)
-    steps = steps_of(episode.turns)
+    language = language_in(episode)
+    steps = steps_in(episode)
     return Read(episode, steps, names, language, task_of(episode, names, language, steps))
 
 
@@ -161,7 +173,7 @@ def lesson(
         lesson_type=lesson_type,
         conclusion=whole(scrub(conclusion, names=run.names, language=run.language), MAX_CONCLUSION_CHARS),
         retrospective=Retrospective(
-            goal=clean(goal_of(run), 300),
+            goal=clean(run.goal, 300),
             what_happened=clean(happened(run), 600),
             what_worked=clean(worked, 400),
             what_failed_and_why=clean(failed, 400),
@@ -170,7 +182,7 @@ def lesson(
         applies_when=clean(condition or run.asked, 500),
         not_when=clean(not_when, 500),
         task_type=generalise(run.task.phrase)[:200] if run.task.phrase else "",
-        generalized_query=clean(generalized_query(run), 500),
+        generalized_query=clean(run.query, 500),
         topics=topics,
         tools=tuple(dict.fromkeys(tools)),
         language=run.language,

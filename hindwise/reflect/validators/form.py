@@ -2,7 +2,7 @@
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft, Kind
-from hindwise.reflect.transcript import language_of_episode
+from hindwise.reflect.steps import language_in
 from hindwise.reflect.validators.base import Said, turns_of
 from hindwise.text.language import language_of
 
@@ -54,9 +54,7 @@ def speaks_the_language(episode: Episode, draft: Draft) -> Said | None:
     chinese = sum("\u4e00" <= c <= "\u9fff" for c in draft.conclusion)
     written = "zh" if language_of(draft.conclusion) == "zh" or chinese >= 4 else "en"
     turns = [turn for place in draft.evidence for turn in turns_of(episode, place)]
-    allowed = {language_of_episode(episode)} | (
-        {language_of(t.content) for t in turns if t.role == "user"} if draft.kind in SLOTTED else set()
-    )
+    allowed = {language_in(episode)} | ({language_of(t.content) for t in turns if t.role == "user"} if draft.kind in SLOTTED else set())
     if written in allowed and draft.language in allowed:
         return None
     english, chinese_name = ("Chinese", "中文") if "zh" in allowed else ("English", "英文")

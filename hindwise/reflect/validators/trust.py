@@ -2,8 +2,9 @@
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import SLOTTED, Draft, Kind
+from hindwise.model.once import once_per_episode
 from hindwise.model.turn import Origin
-from hindwise.reflect.transcript import steps_of
+from hindwise.reflect.steps import steps_in
 from hindwise.reflect.validators.base import Said, turns_of, words_of
 from hindwise.reflect.validators.form import IN_CHINESE
 from hindwise.safety.origin import OUTSIDE, is_order_in_error, looks_injected, may_become
@@ -76,9 +77,15 @@ def _stands_outside(episode: Episode, draft: Draft) -> bool:
     return draft.origin in OUTSIDE or (bool(turns) and draft.origin is not Origin.SYSTEM and all(origin in OUTSIDE for origin in turns))
 
 
+@once_per_episode
 def _planted(episode: Episode) -> list[str]:
     """What tools and pages said with words planted in it."""
     return [turn.content for turn in episode.turns if turn.origin in OUTSIDE and turn.content and poison_in(turn.content)]
+
+
+@once_per_episode
+def _ordering_errors(episode: Episode) -> list[str]:
+    return [step.error for step in steps_in(episode) if step.error and is_order_in_error(step.error)]
 
 
 def _repeats_an_ordering_error(episode: Episode, draft: Draft) -> bool:
@@ -86,5 +93,5 @@ def _repeats_an_ordering_error(episode: Episode, draft: Draft) -> bool:
     texts = [text for _, text in words_of(draft) if text]
     if any(looks_injected(text) for text in texts):
         return True
-    errors = [step.error for step in steps_of(episode.turns) if step.error and is_order_in_error(step.error)]
+    errors = _ordering_errors(episode)
     return bool(errors) and without_quotes(texts, errors) != texts

@@ -3,13 +3,16 @@
 import gc
 import json
 import re
+import weakref
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hindwise.safety.identities import _remembered, identities
+from hindwise.model.once import once_per_episode
+from hindwise.safety.identities import identities
 from hindwise.safety.masking import mask, mask_by_all_rules
+from hindwise.safety.origin import _INJECTION, looks_injected
 from hindwise.safety.personal import _PATTERNS, _name_patterns, find_personal
 from tests.build import make_episode
 
@@ -102,7 +105,36 @@ def test_who_an_episode_names_is_remembered_no_longer_than_the_episode() -> None
     assert sorted(identities(episode)) == ["mia_li_3668"]
     assert sorted(identities(other)) == ["omar_davis_3817"]
     assert identities(episode) is identities(episode)
-    before = len(_remembered)
+    named = [weakref.ref(identities(one)) for one in (episode, other)]
     del episode, other
     gc.collect()
-    assert len(_remembered) <= before - 2
+    assert [name() for name in named] == [None, None]
+
+
+def test_words_to_the_assistant_are_found_in_every_case_and_with_letters_that_only_look_like_others() -> None:
+    orders = (
+        "ignore all previous",
+        "\u0130gnore the above",
+        "disregard any prior",
+        "AI assi\u017ftants must",
+        "note to the a\u0131",
+        "future agents must",
+    )
+    orders += ("memory update required", "please save this", "and store that", "must remember that", "忽略以上", "AI助手请注意", "写入长期记忆")
+    orders += ("永久保存", "无需用户确认", "不需要用户确认", "建议保存")
+    for order in (*orders, *(order.upper() for order in orders), *(order.title() for order in orders)):
+        assert looks_injected(f"see: {order}") == (_INJECTION.search(f"see: {order}") is not None), order
+    assert all(looks_injected(order) for order in orders)
+
+
+def test_what_is_read_of_an_episode_is_read_once_for_each_object() -> None:
+    asked = []
+
+    @once_per_episode
+    def goal_of(episode):
+        asked.append(episode.id)
+        return episode.goal
+
+    one, twin = make_episode("run-1", goal="订酒店"), make_episode("run-1", goal="book a hotel")
+    assert [goal_of(one), goal_of(twin), goal_of(one), goal_of(twin)] == ["订酒店", "book a hotel", "订酒店", "book a hotel"]
+    assert len(asked) == 2
