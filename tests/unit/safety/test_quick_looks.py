@@ -120,7 +120,15 @@ def test_words_to_the_assistant_are_found_in_every_case_and_with_letters_that_on
         "note to the a\u0131",
         "future agents must",
     )
-    orders += ("memory update required", "please save this", "and store that", "must remember that", "忽略以上", "AI助手请注意", "写入长期记忆")
+    orders += (
+        "memory update required",
+        "please save this",
+        "and store that",
+        "must remember that",
+        "忽略以上",
+        "AI助手请注意",
+        "写入长期记忆",
+    )
     orders += ("永久保存", "无需用户确认", "不需要用户确认", "建议保存")
     for order in (*orders, *(order.upper() for order in orders), *(order.title() for order in orders)):
         assert looks_injected(f"see: {order}") == (_INJECTION.search(f"see: {order}") is not None), order
