@@ -13,13 +13,15 @@ from typing import Any
 
 from hindwise.ledger.reflections import Attempt
 from hindwise.model.base import Model
-from hindwise.model.episode import Episode
+from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import Kind, Memory
 from hindwise.reflect.rules import reflect_by_rules
 
 GROUPS = ("airline, English", "own, English", "own, Chinese")
 _OF_PERSONS = re.compile(r"[\w.+-]+@[\w-]+\.\w+|\d{5,}|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6}\b|\b[a-z]+_[a-z]+_\d{4}\b")
 """E-mail addresses, long numbers, reservation codes, customer ids."""
+_FAILED = re.compile(r"\bfail(?:ed|s|ure)?\b|\bcould not\b|\bunable to\b|失败|未能|无法", re.IGNORECASE)
+_DONE = re.compile(r"\bsuccess|\bsucceed|\bresolved\b|\bcompleted\b|成功|已完成", re.IGNORECASE)
 _SLOTTED = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.TODO})
 _OUTSIDE = frozenset({"tool", "web"})
 
@@ -69,8 +71,10 @@ class Kept(Model):
 
 
 class Told(Model):
-    """What became of a run. `by`: model or rules; `lost`: in words, empty is good; `refused_unseen`: refused drafts of the model that the
-    API does not show."""
+    """What became of a run. `by`: model or rules; `lost`: in words, empty is good.
+
+    refused_unseen: what was refused of the model, and the API does not show.
+    """
 
     id: str
     group: str
@@ -169,12 +173,11 @@ def _refused_later(stored: Stored, missing: set[int]) -> bool:
 
 
 def _refused_unseen(stored: Stored) -> int:
-    """Drafts of the model refused in the last attempt that had an answer, which GET /v1/reflections/{id} does not list."""
-    last = next((a for a in reversed(stored.attempts) if a.reflector == "llm" and a.grounded), None)
-    if last is None or last.grounded is None:
-        return 0
-    seen = {item.get("draft", item)["conclusion"] for item in stored.shown["rejected"]}
-    return sum(item["draft"]["conclusion"] not in seen for item in last.grounded["rejected"])
+    """Answers and drafts of the model that were refused and that GET /v1/reflections/{id} does not list under their attempt."""
+    seen = Counter(item["attempt"] for item in stored.shown["rejected"])
+    asked = [attempt for attempt in stored.attempts if attempt.reflector == "llm"]
+    refused = {a.number: len((a.grounded or {}).get("rejected", [])) + bool(a.unusable) for a in asked}
+    return sum(max(0, number - seen[attempt]) for attempt, number in refused.items())
 
 
 def _kept(run: Run, episode: Episode, memory: Memory) -> Kept:
@@ -207,8 +210,18 @@ def _faults(run: Run, episode: Episode, memory: Memory) -> Iterator[str]:
     )
     if memory.kind is Kind.LESSON and (found := _OF_PERSONS.search(words)):
         yield f"a lesson with a person's data: {found[0]}"
+    if memory.kind is Kind.EVENT and (said := _against_verdict(episode, memory.conclusion)):
+        yield said
     if (sum("\u4e00" <= char <= "\u9fff" for char in memory.conclusion) >= 4) != (run.lang == "zh"):
         yield "not in the transcript's language"
+
+
+def _against_verdict(episode: Episode, event: str) -> str:
+    """Whether an event plainly tells another end than the verdict: failure alone of a success, or success alone of a failure."""
+    failed, done = bool(_FAILED.search(event)), bool(_DONE.search(event))
+    if episode.outcome.status is OutcomeStatus.SUCCESS and failed and not done:
+        return "tells a success as a failure"
+    return "tells a failure as a success" if episode.outcome.status is OutcomeStatus.FAILURE and done and not failed else ""
 
 
 def _fold(text: str) -> str:

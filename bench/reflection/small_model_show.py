@@ -125,7 +125,7 @@ def _refusals(runs: Sequence[Told]) -> list[str]:
     return [
         "Drafts refused, by the first rule: " + (", ".join(f"{name} {count}" for name, count in rules.most_common()) or "none") + ".",
         "Answers refused whole, by reason: " + (", ".join(f"{name} {count}" for name, count in forms.most_common()) or "none") + ".",
-        f"Refused drafts of a last answer that `GET /v1/reflections/{{id}}` does not show: {sum(run.refused_unseen for run in runs)}.",
+        f"Refused drafts and answers that `GET /v1/reflections/{{id}}` does not show: {sum(run.refused_unseen for run in runs)}.",
     ]
 
 

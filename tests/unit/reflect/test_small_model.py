@@ -1,6 +1,7 @@
 """Of the measurement of a small model: does it see what is lost, and what should not have been kept?"""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,15 @@ def test_skipping_without_a_reason_is_a_loss() -> None:
     assert not judge(status="skipped", skip_reason="nothing to learn").lost
 
 
+def test_a_refused_answer_that_the_api_does_not_show_is_counted() -> None:
+    run, kept = stored("export-format-en")
+    refused = replace(kept.attempts[0], unusable="the answer is not valid JSON", grounded=None)
+    shown = [{"attempt": 1, "rule": "form", "conclusion": ""}]
+
+    assert judged(run, replace(kept, attempts=(refused,)), 1.0).refused_unseen == 1
+    assert judged(run, replace(kept, attempts=(refused,), shown=kept.shown | {"rejected": shown}), 1.0).refused_unseen == 0
+
+
 def test_rules_that_stood_in_are_told_with_the_cause() -> None:
     told = judge(fallback_from="llm: unusable")
 
@@ -107,6 +117,22 @@ def test_a_conclusion_in_the_other_language_is_found(run_id: str, conclusion: st
     episode = parallel.episode_of(RUNS[run_id])
 
     assert judge(run_id, memories=(make_memory(conclusion, **of(episode, "", 1)),)).kept[0].faults == ("not in the transcript's language",)
+
+
+@pytest.mark.parametrize(
+    ("run_id", "conclusion", "fault"),
+    [
+        ("export-format-en", "The agent failed to export the report", "tells a success as a failure"),
+        ("export-format-zh", "导出报表失败，格式不受支持", "tells a success as a failure"),
+        ("refund-limit-en", "The refund was completed", "tells a failure as a success"),
+        ("refund-limit-zh", "退款成功，用户满意", "tells a failure as a success"),
+    ],
+)
+def test_an_event_that_tells_another_end_than_the_verdict_is_found(run_id: str, conclusion: str, fault: str) -> None:
+    episode = parallel.episode_of(RUNS[run_id])
+    event = make_memory(conclusion, kind="event", **of(episode, "", 1))
+
+    assert judge(run_id, memories=(event,)).kept[0].faults == (fault,)
 
 
 def test_an_order_in_a_tool_s_words_is_found() -> None:
