@@ -287,6 +287,7 @@ async def test_an_index_that_was_dropped_does_not_come_back_by_a_reconnect(tmp_p
     with pytest.raises(IndexUnavailable):
         await index.health()
     await index.close()
+    await factory.remove_index(settings, "weaviate", 7, secret)  # as `hindwise reindex --drop-old` does with what is gone already
     assert await asyncio.to_thread(collections, server) == before
 
 

@@ -163,6 +163,17 @@ async def erasure_waiting(stage: Stage) -> Handles:
     return {"erase-waiting": handle}
 
 
+async def erasure_over_two_runs(stage: Stage) -> Handles:
+    """More open workflows than one run stops."""
+    pages = policies.CONTINUE_AFTER_PAGES + 2
+    stage.on("erase_open", *(EraseOpenResult(sessions=(f"gone-{page:02}",), more=page < pages - 1) for page in range(pages)))
+    handle = await stage.erasure()
+    first = (await handle.describe()).raw_description.workflow_execution_info.first_run_id
+    await handle.result()
+    last = await stage.client.get_workflow_handle(handle.id).describe()
+    return {"erase-first-run": _run_of(stage, handle, first), "erase-second-run": _run_of(stage, handle, last.run_id)}
+
+
 async def reflection_without_attributes(stage: Stage) -> Handles:
     stage.on("gather", RULES)
     handle = await stage.reflection(search_attributes=False)
@@ -213,6 +224,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[Handles]], ...] = (
     reflection_without_attributes,
     erasure,
     erasure_waiting,
+    erasure_over_two_runs,
     reindex_switched,
     reindex_released,
     reindex_given_up,
