@@ -102,9 +102,12 @@ class Searcher:
             return await self._provisional(here, asked)
         weights = Weights(words, asked.tokens)
         searched = weights.searched
-        (by_words, cosines), by_meaning, changed = await asyncio.gather(
-            self._by_words(here, searched, asked), self._by_meaning(here, asked), self._changes(here, words, asked)
-        )
+        for_words, for_meaning = self._by_words(here, searched, asked), self._by_meaning(here, asked)
+        changed: list[Written] = []
+        if asked.lean and monotonic() - words.looked_at < _FRESH_S:
+            (by_words, cosines), by_meaning = await asyncio.gather(for_words, for_meaning)
+        else:
+            (by_words, cosines), by_meaning, changed = await asyncio.gather(for_words, for_meaning, self._changes(here, words))
         if changed:
             words = await self._learnt(here, tenant, words, changed)
             weights = Weights(words, asked.tokens)
@@ -144,12 +147,9 @@ class Searcher:
             return []
         return await self._asking.by_meaning(here, asked.vector, asked.kinds, _limit(asked))
 
-    async def _changes(self, here: CollectionAsync[Any, Any], words: SpaceWords, asked: Asked) -> list[Written]:
+    async def _changes(self, here: CollectionAsync[Any, Any], words: SpaceWords) -> list[Written]:
         """What was written since, oldest first; cut at _CHANGES."""
-        now = monotonic()
-        if asked.lean and now - words.looked_at < _FRESH_S:
-            return []
-        words.looked_at = now
+        words.looked_at = monotonic()
         found = await here.query.fetch_objects(
             filters=Filter.by_property("rev").greater_than(words.since), limit=_CHANGES, return_properties=_ALL
         )

@@ -18,6 +18,8 @@ from hindwise.index.weaviate_names import MARKER_ID
 _WAKE_LIMIT_S = 30.0
 _KNOWN = 50_000
 """Names that are remembered; more, and all are forgotten."""
+_VIEWS = 500
+"""Of tenants, likewise."""
 
 _log = structlog.get_logger(__name__)
 
@@ -40,10 +42,17 @@ class Tenants:
         self._connection, self._collection = connection, collection
         self._known: set[str] = set()
         self._waking: dict[str, asyncio.Task[None]] = {}
+        self._asked_through: Client | None = None
+        self._views: dict[str, CollectionAsync[Any, Any]] = {}
 
     def use(self, client: Client, tenant: str) -> CollectionAsync:
         """The collection as one tenant sees it."""
-        return client.collections.use(self._collection).with_tenant(tenant)
+        if self._asked_through is not client or len(self._views) >= _VIEWS:
+            self._asked_through, self._views = client, {}
+        # The library makes some forty objects for one: that takes as long as to read an answer.
+        if (here := self._views.get(tenant)) is None:
+            here = self._views[tenant] = client.collections.use(self._collection).with_tenant(tenant)
+        return here
 
     def is_known(self, tenant: str) -> bool:
         """Whether this process has written to it, or read from it."""
