@@ -26,7 +26,7 @@ _NOT_VALUES = _words(
     """str string int bytes none null nil true false undefined optional required text any secret secretstr password token hidden
     empty wrong incorrect invalid expired weak strong missing needed reset changed correct valid unknown stored hashed encrypted
     masked secure safe set unset the not now still also that what your his her their our being only never always too very really
-    already stolen lost lengthy protected mandatory rejected accepted refused leaked compromised forgotten rotated case-sensitive
+    already asked stolen lost lengthy protected mandatory rejected accepted refused leaked compromised forgotten rotated case-sensitive
     read-only write-only self-explanatory"""
 )
 """Words that follow "the password is" without being one, and types and literals of code."""

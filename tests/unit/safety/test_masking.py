@@ -59,6 +59,7 @@ def test_the_mask_says_what_it_hides(text: str, what: str) -> None:
     "text",
     [
         "The password is wrong, and the token expired.",
+        "Reset the password: asked for, but not done",
         "password: str = settings.password",
         "token = next_token()  # max_tokens=512, total_tokens: 1280",
         "Order 4111111111111112 and tracking 1234567890123456 are late",
