@@ -20,6 +20,7 @@ Tier = Literal["full", "line", "dropped"]
 _MAX_EXTRA_CHARS = 160
 """Of each addition to a full line: the conclusion is the message."""
 _MAX_BEFORE_CHARS = 60
+_OUTSIDE = frozenset({Origin.TOOL, Origin.WEB})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +72,13 @@ def _fold(tiers: list[Tier]) -> bool:
 
 
 def _render(lines: Sequence[_Lines], tiers: Sequence[Tier], lang: Language) -> str:
-    told = [(line, tier) for line, tier in zip(lines, tiers, strict=True) if tier != "dropped"]
+    told: dict[wording.Section, list[str]] = {}
+    for line, tier in zip(lines, tiers, strict=True):
+        if tier != "dropped":
+            told.setdefault(line.section, []).append(line.of(tier))
     parts = [wording.GUIDE[lang]]
     for section in wording.SECTIONS:
-        of_section = [line.of(tier) for line, tier in told if line.section == section]
-        if of_section:
+        if of_section := told.get(section):
             parts += [wording.HEADINGS[lang][section], *of_section]
     return "\n".join(parts)
 
@@ -90,7 +93,7 @@ def _lines(memory: Memory, before: str, lang: Language) -> _Lines:
     if cause := _cause(memory):
         extras.append(wording.why(cause, lang))
     extras.append(wording.seen(memory.recorded_at, memory.evidence_count, lang))
-    outside = str(memory.origin) if memory.origin in {Origin.TOOL, Origin.WEB} else ""
+    outside = str(memory.origin) if memory.origin in _OUTSIDE else ""
     extras.append(wording.source(shared=memory.space.startswith("agent:"), outside=outside, lang=lang))
     full = f"{short}（{'；'.join(extras)}）" if lang == "zh" else f"{short} ({'; '.join(extras)})"
     return _Lines(wording.SECTION_OF[memory.kind], full, short)
@@ -99,8 +102,9 @@ def _lines(memory: Memory, before: str, lang: Language) -> _Lines:
 def _cause(memory: Memory) -> str:
     """What stood behind a conclusion, where the conclusion does not say it already."""
     retrospective = memory.retrospective
-    cause = _short(retrospective.what_failed_and_why or retrospective.what_worked)
-    return "" if not cause or cause in memory.conclusion else cause
+    stood_behind = retrospective.what_failed_and_why or retrospective.what_worked
+    cause = _short(stood_behind) if stood_behind else ""
+    return "" if cause in memory.conclusion else cause
 
 
 def _short(text: str, max_chars: int = _MAX_EXTRA_CHARS) -> str:

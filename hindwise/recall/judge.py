@@ -21,7 +21,7 @@ from hindwise.recall.fusion import fuse
 from hindwise.recall.outline import Outline
 from hindwise.recall.queries import outline_of
 from hindwise.recall.question import Question
-from hindwise.recall.relevance import Level, Rarity, coverage, reach, relevance, same_task
+from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
 from hindwise.recall.select import Scored
 from hindwise.recall.yardstick import Shape, shape_of
 from hindwise.text.tokens import tokens
@@ -127,19 +127,16 @@ class Judge:
         return found
 
     def _meanings(self, pool: Sequence[Found]) -> list[float | None]:
-        """What `meaning` says of each, with what it takes of the few levels there are computed once."""
-        if self.levels is None:
+        levels, own = self.levels, self.question.language
+        if levels is None:
             return [None] * len(pool)
-        own = self.question.language
-        scales = {shape: (level.mean, reach(level, foreign=shape[0] != own)) for shape, level in self.levels.items()}
         found: list[float | None] = []
         for row, _, cosine in pool:
             if cosine is None:
                 found.append(None)
-                continue
-            mean, far = scales[shape_of(row.language, row.kind)]
-            near = (cosine - mean) / far
-            found.append(1.0 if near > 1.0 else max(near, -1.0))
+            else:
+                shape = shape_of(row.language, row.kind)
+                found.append(meaning(cosine, levels[shape], foreign=shape[0] != own))
         return found
 
     def _scored(self, item: Hopeful, outline: Outline) -> Scored:

@@ -280,17 +280,17 @@ def memory_of(row: Raw) -> Memory:
     What a `Raw` leaves out keeps its default, so that this memory is for telling only, never for writing back.
     """
     words = json.loads(row.words)
-    values: dict[str, Any] = {**_BLANK, **words, **dict(zip(_SAME, _SAME_PLACES(row), strict=True))}
+    values: dict[str, Any] = _BLANK | words
+    values.update(zip(_SAME, _SAME_PLACES(row), strict=True))
     values["kind"], values["status"], values["origin"] = _KINDS[row.kind], _STATUSES[row.status], _ORIGINS[words["origin"]]
     if words["lesson_type"]:
         values["lesson_type"] = LessonType(words["lesson_type"])
     values["topics"], values["entities"], values["tools"] = tuple(words["topics"]), tuple(words["entities"]), tuple(words["tools"])
     values["head"], values["pinned"], values["disputed"] = bool(row.head), bool(row.pinned), bool(row.disputed)
     values["valid_from"], values["recorded_at"] = _moment(row.valid_from), _moment(row.recorded_at)
-    for name in ("last_recalled_at", "expires_at"):
-        if values[name] is not None:
-            values[name] = _moment(values[name])
-    values["retrospective"] = assembled(Retrospective, {**_NO_RETROSPECTIVE, **words["retrospective"]})
+    values["last_recalled_at"] = None if row.last_recalled_at is None else _moment(row.last_recalled_at)
+    values["expires_at"] = None if row.expires_at is None else _moment(row.expires_at)
+    values["retrospective"] = assembled(Retrospective, _NO_RETROSPECTIVE | words["retrospective"])
     return assembled(Memory, values)
 
 

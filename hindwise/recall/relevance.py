@@ -71,12 +71,9 @@ def meaning(cosine: float, level: Level, *, foreign: bool = False) -> float:
 
     foreign: question and memory are in different languages.
     """
-    return max(-1.0, min(1.0, (cosine - level.mean) / reach(level, foreign=foreign)))
-
-
-def reach(level: Level, *, foreign: bool) -> float:
-    """Return how far above a level's mean a cosine counts as 1."""
-    return _SPREADS * (level.spread * (_FOREIGN if foreign else 1.0))
+    spread = level.spread * _FOREIGN if foreign else level.spread
+    near = (cosine - level.mean) / (_SPREADS * spread)
+    return 1.0 if near > 1.0 else max(near, -1.0)
 
 
 def coverage(asked: Sequence[str], words: Set[str], weights: Mapping[str, float], total: float | None = None) -> float:
