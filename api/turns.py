@@ -190,4 +190,4 @@ def without_repeats(turns: Sequence[Turn]) -> tuple[Turn, ...]:
             conflicts.append(turn.turn_id)
     if conflicts:
         raise TurnConflict("a turn id stands for two different contents in this request", extra={"conflicts": conflicts[:100]})
-    return tuple(turn.model_copy(update={"seq": seq}) for seq, turn in enumerate(first.values(), start=1))
+    return tuple(turn if turn.seq == seq else turn.model_copy(update={"seq": seq}) for seq, turn in enumerate(first.values(), start=1))

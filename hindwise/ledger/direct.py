@@ -85,6 +85,7 @@ class _OnSqlite:
         self._bound = [_bound_of(compiled.binds[name], name) for name in compiled.positiontup or ()]
         self._by_lengths: dict[tuple[int, ...], str] = {}
         self._has_lists = any(one.is_list for one in self._bound)
+        self._always_given = all(one.constant is _REQUIRED for one in self._bound)
         columns = list(statement.exported_columns)
         self._row = namedtuple("Row", [column.key for column in columns]) if columns else None
         converts = [column.type.dialect_impl(_DIALECT).result_processor(_DIALECT, None) for column in columns]
@@ -111,13 +112,13 @@ class _OnSqlite:
         return int(_tell(sql, lambda: _count(driver.execute(sql, given))))
 
     def run_each(self, driver: Any, values: Sequence[Mapping[str, Any]]) -> int:
-        given = [[self._plain(one, each) for one in self._bound] for each in values]
+        given = [self._each(each) for each in values]
         return int(_tell(self._sql, lambda: _count(driver.executemany(self._sql, given))))
 
     def _asked(self, values: Mapping[str, Any]) -> tuple[str, list[Any]]:
         """The SQL, and what is bound in it, in order."""
         if not self._has_lists:
-            return self._sql, [self._plain(one, values) for one in self._bound]
+            return self._sql, self._each(values)
         given: list[Any] = []
         lengths = []
         for one in self._bound:
@@ -126,7 +127,8 @@ class _OnSqlite:
                 given += map(one.convert, items) if one.convert else items
                 lengths.append(len(items))
             else:
-                given.append(self._plain(one, values))
+                value = _value(one, values)
+                given.append(one.convert(value) if one.convert else value)
         key = tuple(lengths)
         if (sql := self._by_lengths.get(key)) is None:
             places = iter(key)
@@ -136,10 +138,11 @@ class _OnSqlite:
                 self._by_lengths[key] = sql
         return sql, given
 
-    @staticmethod
-    def _plain(one: _Bound, values: Mapping[str, Any]) -> Any:
-        value = _value(one, values)
-        return one.convert(value) if one.convert else value
+    def _each(self, values: Mapping[str, Any]) -> list[Any]:
+        """What is bound, in order, in a statement without lists."""
+        if not self._always_given:
+            values = {one.name: _value(one, values) for one in self._bound}
+        return [convert(values[name]) if convert else values[name] for name, convert, _, _ in self._bound]
 
 
 _MAX_LENGTHS = 64

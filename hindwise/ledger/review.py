@@ -13,6 +13,7 @@ from hindwise.errors import NotAllowed
 from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
 from hindwise.ledger import outbox, spaces
+from hindwise.ledger.direct import Direct
 from hindwise.ledger.schema import memories, memory_events
 from hindwise.model.ids import derive, digest
 from hindwise.model.memory import SLOTTED, Kind, Memory, Status, Words
@@ -38,8 +39,8 @@ _NO = (
     .limit(20)
 )
 # Built once: every draft of every reflection asks.
-_NO_IN_SLOT = _NO.where(memories.c.slot_key == bindparam("key"))
-_NO_ALIKE = _NO.where(memories.c.duplicate_key == bindparam("key"), memories.c.slot_key.is_(None))
+_NO_IN_SLOT = Direct(_NO.where(memories.c.slot_key == bindparam("key")))
+_NO_ALIKE = Direct(_NO.where(memories.c.duplicate_key == bindparam("key"), memories.c.slot_key.is_(None)))
 
 
 def confirm(
@@ -192,7 +193,7 @@ def was_rejected(conn: Connection, space_no: int, words: Words, key: str | None,
     stays rejected.
     """
     statement, asked = (_NO_IN_SLOT, {"key": key}) if key else (_NO_ALIKE, {"key": duplicate})
-    for row in conn.execute(statement, {"space": space_no, **asked}):
+    for row in statement.rows(conn, {"space": space_no, **asked}):
         memory = rows.from_row(row)
         if key is None:
             return memory.id

@@ -11,10 +11,14 @@ from uuid import UUID, uuid5
 
 _NAMESPACE = UUID("6b7f6f6e-5f3c-5b0e-9a55-68696e647773")
 
+# Made once: `json.dumps` makes one for each call, which takes as long as a short list.
+_as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str).encode
+
 
 def derive(kind: str, *parts: str | int) -> str:
     """Return the uuid5 of `[kind, *parts]` as JSON."""
-    return str(uuid5(_NAMESPACE, json.dumps([kind, *parts], ensure_ascii=False, separators=(",", ":"))))
+    return str(uuid5(_NAMESPACE, _as_json([kind, *parts])))
 
 
 def episode_of_run(tenant: str, source: str, run_id: str) -> str:
@@ -42,12 +46,10 @@ def keyed_hash(secret: bytes, *parts: str) -> str:
 
     Everything a caller chose reaches Temporal and index tenants in this form only.
     """
-    message = json.dumps(list(parts), ensure_ascii=False, separators=(",", ":")).encode()
+    message = _as_json(list(parts)).encode()
     return b32encode(hmac.new(secret, message, hashlib.sha256).digest())[:32].decode().lower()
 
 
 def digest(value: object) -> str:
     """Return the sha256 of `value` as canonical JSON: same content, same digest, whatever the key order."""
-    return hashlib.sha256(
-        json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str).encode("utf-8", "surrogatepass")
-    ).hexdigest()
+    return hashlib.sha256(_canonical(value).encode("utf-8", "surrogatepass")).hexdigest()
