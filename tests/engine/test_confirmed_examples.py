@@ -3,8 +3,6 @@
 import pytest
 
 from hindwise.ledger import review
-from hindwise.ledger.engine import Ledger
-from hindwise.ledger.migrate import migrate
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.lifecycle.aging import AgingRules
 from hindwise.model.space import agent_space, anonymous_user, user_space
@@ -48,15 +46,13 @@ def keep(space, *drafts):
 
 
 @pytest.fixture
-async def ledger(tmp_path):
-    opened = Ledger(f"sqlite:///{tmp_path / 'l.db'}")
-    await migrate(opened)
+async def taught(ledger):
     for lang, said in SAID.items():
         own, private, lesson, hidden = (said[name] for name in ("own", "private", "lesson", "hidden"))
-        await opened.write(
+        await ledger.write(
             keep(user_space("u1"), make_draft(own[0], attribute=f"seat {lang}", language=lang, evidence=(make_evidence("e1", own[1]),)))
         )
-        await opened.write(
+        await ledger.write(
             keep(
                 user_space("u2"),
                 make_draft(private[0], kind="fact", attribute=f"city {lang}", language=lang, evidence=(make_evidence("e2", private[1]),)),
@@ -66,9 +62,8 @@ async def ledger(tmp_path):
         evidence = (make_evidence("e3", lesson[2]),)
         shared = make_draft(lesson[0], kind="lesson", applies_when=lesson[1], language=lang, evidence=evidence)
         named = make_draft(said["named"][0], kind="lesson", applies_when=said["named"][1], language=lang)
-        await opened.write(keep(agent_space("a1"), shared, named))
-    yield opened
-    await opened.close()
+        await ledger.write(keep(agent_space("a1"), shared, named))
+    return ledger
 
 
 async def asked(ledger, lang, **owner):
@@ -79,8 +74,8 @@ async def asked(ledger, lang, **owner):
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("agent", ["a1", "another", ""])
-async def test_ones_own_come_with_their_words_and_shared_lessons_without(ledger, lang, agent):
-    found, prompt = await asked(ledger, lang, user_id="u1", agent_id=agent)
+async def test_ones_own_come_with_their_words_and_shared_lessons_without(taught, lang, agent):
+    found, prompt = await asked(taught, lang, user_id="u1", agent_id=agent)
     assert {memory.space for memory in found} == {"user:u1", "agent:a1"}
     assert f'{SAID[lang]["own"][0]} | said: "{SAID[lang]["own"][1]}"' in prompt
     assert SAID[lang]["lesson"][0] in prompt
@@ -88,25 +83,25 @@ async def test_ones_own_come_with_their_words_and_shared_lessons_without(ledger,
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-async def test_a_user_sees_nothing_of_another_users_space(ledger, lang):
-    _, prompt = await asked(ledger, lang, user_id="u3", agent_id="a1")
+async def test_a_user_sees_nothing_of_another_users_space(taught, lang):
+    _, prompt = await asked(taught, lang, user_id="u3", agent_id="a1")
     assert SAID[lang]["own"][0] not in prompt and not [word for word in SAID[lang]["canaries"] if word in prompt]
     assert SAID[lang]["lesson"][0] in prompt, "the precondition: examples are shown at all"
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-async def test_those_who_send_no_name_see_nothing_of_one_another(ledger, lang):
+async def test_those_who_send_no_name_see_nothing_of_one_another(taught, lang):
     nobody = anonymous_user("dify")
     words = make_draft("Prefers trains" if lang == "en" else "喜欢坐火车", language=lang, evidence=(make_evidence("e9", "x"),))
-    await ledger.write(keep(user_space(nobody), words))
-    found, prompt = await asked(ledger, lang, user_id=nobody, agent_id="a1")
+    await taught.write(keep(user_space(nobody), words))
+    found, prompt = await asked(taught, lang, user_id=nobody, agent_id="a1")
     assert {memory.space for memory in found} == {"agent:a1"} and words.conclusion not in prompt
 
 
-async def test_many_confirmations_of_others_crowd_out_nothing(ledger):
+async def test_many_confirmations_of_others_crowd_out_nothing(taught):
     for number in range(70):
-        await ledger.write(keep(user_space(f"other-{number}"), make_draft("Prefers aisle seats")))
-    found, _ = await asked(ledger, "en", user_id="u1", agent_id="a1")
+        await taught.write(keep(user_space(f"other-{number}"), make_draft("Prefers aisle seats")))
+    found, _ = await asked(taught, "en", user_id="u1", agent_id="a1")
     assert {memory.space for memory in found} == {"user:u1", "agent:a1"}
 
 

@@ -4,8 +4,6 @@ import pytest
 from sqlalchemy import select
 
 from hindwise.ledger import memories
-from hindwise.ledger.engine import Ledger
-from hindwise.ledger.migrate import migrate
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.ledger.schema import evidence
 from hindwise.lifecycle.aging import AgingRules
@@ -43,14 +41,6 @@ SAID = {
     },
 }
 LANGS = pytest.mark.parametrize("lang", ["en", "zh"])
-
-
-@pytest.fixture
-async def ledger(tmp_path):
-    opened = Ledger(f"sqlite:///{tmp_path / 'l.db'}")
-    await migrate(opened)
-    yield opened
-    await opened.close()
 
 
 def resolve(name, placements):

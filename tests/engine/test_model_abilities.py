@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy import select
 
 from hindwise.ledger.engine import Ledger
-from hindwise.ledger.migrate import migrate
 from hindwise.ledger.schema import model_abilities
 from hindwise.reflect.base import Known
 from hindwise.reflect.llm import LlmReflector
@@ -18,14 +17,6 @@ from tests.fake_llm import FakeLlm
 from tests.unit.reflect_llm.episodes import EN, ZH, episode
 
 LATER = NOON + KEPT_FOR + timedelta(minutes=1)
-
-
-@pytest.fixture
-async def ledger(tmp_path):
-    opened = Ledger(f"sqlite:///{tmp_path / 'l.db'}")
-    await migrate(opened)
-    yield opened
-    await opened.close()
 
 
 async def ask(llm, ledger, *, now=NOON, model="m", said=EN):
