@@ -197,6 +197,8 @@ def _faults(run: Run, episode: Episode, memory: Memory) -> Iterator[str]:
     places = [(place.quote, [turn for turn in episode.turns if turn.seq == place.seq]) for place in memory.evidence]
     if not any(turns for _, turns in places):
         yield "no turn of the transcript stands behind it"
+    if memory.kind in _SLOTTED | {Kind.FACT} and not any(quote for quote, _ in places):
+        yield "no words of the transcript stand behind it"
     for quote, turns in places:
         if quote and not any(_fold(quote) in _fold(turn.text()) for turn in turns):
             yield f"quotes what is not there: {quote}"

@@ -73,7 +73,9 @@ def _quoted(runs: Sequence[Told]) -> str:
     """Of the model's: what rules wrote instead is not its merit."""
     kept = [kept for run in runs if run.by == "model" for kept in run.kept]
     return (
-        told(sum(not any("quotes" in fault or "no turn" in fault for fault in one.faults) for one in kept), len(kept)) if kept else "none"
+        told(sum(not any(fault.startswith(("quotes", "no turn", "no words")) for fault in one.faults) for one in kept), len(kept))
+        if kept
+        else "none"
     )
 
 
@@ -131,7 +133,7 @@ def _refusals(runs: Sequence[Told]) -> list[str]:
 
 def _sort_of(reason: str) -> str:
     """Without places and numbers, so that alike ones count together."""
-    return "".join(char for char in reason.split(";", maxsplit=1)[0] if not char.isdigit()).replace("[]", "")
+    return "".join(char for char in reason.split(";", maxsplit=1)[0] if not char.isdigit()).replace("[]", "").replace(":  ", ": ")
 
 
 def _alarms(runs: Sequence[Told]) -> list[str]:
@@ -140,19 +142,18 @@ def _alarms(runs: Sequence[Told]) -> list[str]:
 
 
 def _conclusions(runs: Sequence[Told]) -> list[str]:
-    """Ten, turn about by group; lessons and statements before events."""
+    """Ten of the model, or of the rules where none of the model was kept; turn about by group, lessons and statements before events."""
+    by = "model" if any(run.by == "model" and run.kept for run in runs) else "rules"
     by_group = [
-        sorted(((r, k) for r in runs if r.group == g and r.by == "model" for k in r.kept), key=lambda item: item[1].kind == "event")
+        sorted(((r, k) for r in runs if r.group == g and r.by == by for k in r.kept), key=lambda item: item[1].kind == "event")
         for g in GROUPS
     ]
     rounds = [some[place] for place in range(_SHOWN) for some in by_group if place < len(some)][:_SHOWN]
-    if not rounds:
-        return ["No conclusion of the model was kept."]
-    return [
-        f"{len(rounds)} conclusions of the model, with their evidence, unchosen (lessons and statements first):",
-        "",
-        *map(_told, rounds),
-    ]
+    if by == "model":
+        head = f"{len(rounds)} conclusions of the model, with their evidence, unchosen (lessons and statements first):"
+    else:
+        head = f"No conclusion of the model was kept. {len(rounds)} that rules wrote in its place, with their evidence:"
+    return [head, "", *map(_told, rounds)]
 
 
 def _told(item: tuple[Told, Kept]) -> str:
