@@ -125,13 +125,13 @@ def _cost_of_fence(text: str) -> int:
 
 
 def _as_fit(lines: Sequence[str], budget: int) -> str:
-    """Whole lines in order while they fit: half an example shows nothing."""
+    """Whole lines in order, those that fit: half an example shows nothing, and a long one hides no short one behind it."""
     kept: list[str] = []
     for line in lines:
-        budget -= count_tokens(line) + 1
-        if budget < 0:
-            break
-        kept.append(line)
+        cost = count_tokens(line) + 1
+        if cost <= budget:
+            kept.append(line)
+            budget -= cost
     return "\n".join(kept)
 
 
