@@ -102,12 +102,13 @@ class Searcher:
             return await self._provisional(here, asked)
         weights = Weights(words, asked.tokens)
         searched = weights.searched
-        for_words, for_meaning = self._by_words(here, searched, asked), self._by_meaning(here, asked)
+        # In this order they are sent: meaning takes longest.
+        for_meaning, for_words = self._by_meaning(here, asked), self._by_words(here, searched, asked)
         changed: list[Written] = []
         if asked.lean and monotonic() - words.looked_at < _FRESH_S:
-            (by_words, cosines), by_meaning = await asyncio.gather(for_words, for_meaning)
+            by_meaning, (by_words, cosines) = await asyncio.gather(for_meaning, for_words)
         else:
-            (by_words, cosines), by_meaning, changed = await asyncio.gather(for_words, for_meaning, self._changes(here, words))
+            by_meaning, (by_words, cosines), changed = await asyncio.gather(for_meaning, for_words, self._changes(here, words))
         if changed:
             words = await self._learnt(here, tenant, words, changed)
             weights = Weights(words, asked.tokens)
