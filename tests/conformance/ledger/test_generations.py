@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
+from hindwise.clock import SystemClock
 from hindwise.ledger import generations, memory_changes, outbox, rebuild, spaces
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Spec, State
@@ -71,11 +72,13 @@ async def test_a_space_that_somebody_holds_is_waited_for_not_passed_over(ledger_
         await ledger.write(_furnish)
         asked = await ledger.write(lambda conn: generations.request(conn, "embedded", NOON))
         await ledger.write(lambda conn: generations.begin(conn, asked.no, SPEC))
-        first = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "me", NOON, 30.0, 100))
+        now = SystemClock().now
+        first = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "me", now(), 2.0, 100))
         assert len(first.portions) == 2
-        second = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "another", NOON, 30.0, 100))
+        second = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "another", now(), 2.0, 100))
         assert (second.busy, second.end, second.portions) == (True, False, ())
-        later = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "another", NOON + timedelta(seconds=31), 30.0, 100))
+        await asyncio.sleep(2.1)
+        later = await ledger.write(lambda conn: rebuild.take_page(conn, asked.no, "another", now(), 2.0, 100))
         assert len(later.portions) == 2, "a lease ends by itself"
     finally:
         await ledger.close()
