@@ -13,6 +13,7 @@ import yaml
 from hindwise.cli.setting_sources import described
 from hindwise.settings import Settings
 from tests.processes import ROOT
+from tests.servers.cluster import settings_of
 
 DEPLOY = ROOT / "deploy"
 COMPOSE = ("compose.yaml", "compose.cluster.yaml")
@@ -65,6 +66,16 @@ def test_our_settings_exist_and_our_containers_can_do_little(file: str, name: st
     assert service["volumes"][0].startswith("hindwise-data:/data")
     assert service["build"] == {"context": "..", "dockerfile": "deploy/Dockerfile"}
     assert (DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]).exists()
+
+
+@pytest.mark.parametrize(("file", "service"), [("compose.yaml", "hindwise"), ("compose.cluster.yaml", "api-1")])
+def test_what_nobody_sets_leaves_our_settings_at_their_defaults(file: str, service: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in settings_of(service, DEPLOY / file).items():
+        monkeypatch.setenv(name, value)
+    read = Settings()
+    limits = [name for name in Settings.model_fields if name.startswith("llm_")]
+    assert limits
+    assert {name: getattr(read, name) for name in limits} == {name: Settings.model_fields[name].default for name in limits}
 
 
 @pytest.mark.parametrize("file", COMPOSE)

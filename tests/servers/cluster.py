@@ -4,6 +4,7 @@ Each of our processes gets exactly the settings that the compose file gives it, 
 """
 
 import contextlib
+import re
 import secrets
 import signal
 import subprocess
@@ -31,10 +32,15 @@ SERVERS = ("ledger", "weaviate", "temporal")
 START_S = 120.0
 
 
-def settings_of(service: str) -> dict[str, str]:
-    """What the compose file sets for a service, as it stands there."""
-    read: dict[str, Any] = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))
-    return {name: str(value) for name, value in read["services"][service]["environment"].items()}
+def settings_of(service: str, file: Path = COMPOSE) -> dict[str, str]:
+    """What the compose file sets for a service where nobody has set the variables it names: the default behind `:-`, else nothing."""
+    read: dict[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return {name: _unset(str(value)) for name, value in read["services"][service]["environment"].items()}
+
+
+def _unset(value: str) -> str:
+    named = re.fullmatch(r"\$\{\w+(?::-(.*)|:\?.*)?\}", value)
+    return (named[1] or "") if named else value
 
 
 class Cluster:
@@ -96,7 +102,7 @@ class Cluster:
             **self.weaviate.env(),
         }
         asked = settings_of(service)
-        settings = {name: here.get(name, "" if value.startswith("${") else value) for name, value in asked.items()}
+        settings = {name: here.get(name, value) for name, value in asked.items()}
         missing = set(here) - set(settings)
         assert not missing, f"compose.cluster.yaml does not set {sorted(missing)}"
         return settings
