@@ -3,6 +3,7 @@
 Figures stand beside those of the release before, with 95 % intervals (Wilson). Nothing here is a test; floors are in `tests/unit/reflect`.
 """
 
+import json
 from pathlib import Path
 
 from bench.reflection import airline, cost, failing_step, gating, hermes, parallel, poison, segments, small_model_show, usefulness
@@ -23,9 +24,8 @@ BEFORE = {
 
 def report() -> str:
     """Return the whole report as Markdown."""
-    reflector = RuleReflector()
     parts = [
-        f"Everything below was written by the rule reflector (`{reflector.name}`, version {reflector.prompt_version}); no model took part.",
+        _who_wrote(),
         "",
         "# What rules conclude",
         "",
@@ -42,6 +42,15 @@ def report() -> str:
         *cost.section(),
     ]
     return "\n".join(parts) + "\n"
+
+
+def _who_wrote() -> str:
+    rules = RuleReflector()
+    models = ", ".join(sorted({str(one["model"]) for one in json.loads(small_model_show.KEPT.read_text(encoding="utf-8"))}))
+    return (
+        f"Written by the rule reflector (`{rules.name}`, version {rules.prompt_version}) except where a heading says otherwise: "
+        f"“A real small model” ({models}), “What a model costs” and the rows `obeys…` of “Planted words” (fake models)."
+    )
 
 
 def _gating() -> list[str]:

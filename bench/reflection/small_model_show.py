@@ -9,7 +9,8 @@ from typing import Any
 from bench.reflection.sampling import told
 from bench.reflection.small_model_judge import GROUPS, Kept, Told
 
-_KEPT = Path(__file__).with_name("small_model.json")
+KEPT = Path(__file__).with_name("small_model.json")
+"""What models did, model by model, as it was measured."""
 _SHOWN = 10
 
 
@@ -24,7 +25,7 @@ def line(run: Told) -> str:
 
 def sections() -> list[str]:
     """All models of `small_model.json`, the best known last."""
-    results = json.loads(_KEPT.read_text(encoding="utf-8")) if _KEPT.exists() else []
+    results = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else []
     return [text for result in results for text in ["", *section(result)]]
 
 
