@@ -2,6 +2,8 @@
 
 import re
 
+from hindwise.text.cue import Cue
+
 FILLER = re.compile(
     r"(?i)\W*(?:ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|thanks?(?: you)?(?: so much| very much| a lot)?(?: for (?:your|the) help)?"
     r"|thx|got it|sounds good|great"
@@ -13,13 +15,13 @@ FILLER = re.compile(
 )
 """Matches a whole turn (fullmatch) that says nothing."""
 
-THANKS = re.compile(
-    r"(?i)\bthank(?:s| you)\b|\bthat (?:worked|works|did it|fixed it|solved it)\b|\b(?:perfect|great job|awesome|excellent|well done)\b"
+THANKS = Cue(
+    r"\bthank(?:s| you)\b|\bthat (?:worked|works|did it|fixed it|solved it)\b|\b(?:perfect|great job|awesome|excellent|well done)\b"
     r"|\b(?:works|working|solved|fixed|resolved) (?:now|again|perfectly)\b|\bproblem solved\b|\ball good\b"
     r"|谢谢|多谢|太好了|解决了|搞定|可以了|没问题了|好使了|成功了|完美|辛苦了|正是我要的"
 )
-COMPLAINT = re.compile(
-    r"(?i)\bstill (?:not|isn'?t|doesn'?t|does not|won'?t|can'?t|failing|broken|wrong|the same (?:error|problem))|\b(?:that|this"
+COMPLAINT = Cue(
+    r"\bstill (?:not|isn'?t|doesn'?t|does not|won'?t|can'?t|failing|broken|wrong|the same (?:error|problem))|\b(?:that|this"
     r"|it)(?:'s| is| was)? "
     r"(?:(?:still|also) )?(?:wrong|incorrect|not what i (?:asked|wanted|meant|need)|not right|not correct|useless|unacceptable"
     r"|not working|broken)"
@@ -30,16 +32,16 @@ COMPLAINT = re.compile(
     r"|还是(?:不行|不对|不能|没有|报错|错|失败|老样子)|不对|错了|不是我要的|不是我想要|没用|不好使|你(?:没|忘|漏|搞错|理解错)|太差"
     r"|失望|不满意|算了|投诉|白费|又(?:崩|错|失败)了"
 )
-TROUBLE = re.compile(
-    r"(?i)\b(?:doesn'?t|does not|isn'?t|won'?t|still not) (?:work|start|load|open|respond|sync|print|send|show)\w{0,5}\b"
+TROUBLE = Cue(
+    r"\b(?:doesn'?t|does not|isn'?t|won'?t|still not) (?:work|start|load|open|respond|sync|print|send|show)\w{0,5}\b"
     r"|\bkeeps? (?:failing|crashing|asking)\b|\b(?:i (?:get|got|see|keep getting)|there(?:'s| is)) (?:an? |the )?(?:\w+ ){0,2}"
     r"(?:error|warning|exception)\b|\bwhy (?:is|does|do|are) .{1,40}\bstill\b"
     r"|有误|报错|不生效|没(?:有)?(?:生效|反应|同步|更新)|打不开|连不上|用不了|为什么还|怎么还|又(?:断|崩|失败|报错)|一直(?:报|提示|失败)"
     r"|出(?:问题|错)了?"
 )
 """What somebody says is not working."""
-HAND_OVER = re.compile(
-    r"(?i)transfer(?:red|ring)?\b.{0,40}\b(?:human|agent|representative|specialist|support|colleague)|escalat(?:e|ed|ing)\b"
+HAND_OVER = Cue(
+    r"transfer(?:red|ring)?\b.{0,40}\b(?:human|agent|representative|specialist|support|colleague)|escalat(?:e|ed|ing)\b"
     r"|\bhand(?:ed|ing)?(?: (?:you|this|it))?[ -]?over\b|\bpass(?:ed|ing)? (?:you|this|it) (?:on|over) to\b"
     r"|\b(?:refer(?:red|ring)?|forward(?:ed|ing)?|connect(?:ed|ing)?|put(?:ting)?) (?:you|this|it|your \w+)(?: on| through)? (?:to|with)\b"
     r".{0,30}\b(?:human|agent|person|representative|specialist|colleague|supervisor|manager|team|department|support)\b"
@@ -54,14 +56,14 @@ HAND_OVER_CALL = re.compile(
     r"(?i)(?:transfer|escalate|hand_?over|handoff|forward)[a-z_]*(?:human|agent|person|support|staff)?|转人工|人工|转接|转交|移交"
     r"|(?:request|call|contact|involve|refer_to)_(?:a_)?(?:human|agent|person|staff|supervisor|colleague)"
 )
-GIVEN_UP = re.compile(
-    r"(?i)\b(?:i'?m|i am|we'?re|we are) (?:sorry|unable|afraid)\b.{0,80}\b(?:unable|can'?t|cannot|could not|couldn'?t|not able"
+GIVEN_UP = Cue(
+    r"\b(?:i'?m|i am|we'?re|we are) (?:sorry|unable|afraid)\b.{0,80}\b(?:unable|can'?t|cannot|could not|couldn'?t|not able"
     r"|not possible)"
     r"|\b(?:unable|failed) to (?:complete|finish|process|do)|\bcould not (?:be )?(?:complete|finish|process)"
     r"|(?:抱歉|对不起|很遗憾).{0,30}(?:无法|不能|没能|未能)|(?:处理|执行|提交|任务)失败"
 )
-REFUSED = re.compile(
-    r"(?i)\b(?:i'?m|i am|we'?re|we are) (?:sorry,? but |afraid |currently )?(?:i |we )?(?:unable|not able|not allowed|can'?t|cannot)\b"
+REFUSED = Cue(
+    r"\b(?:i'?m|i am|we'?re|we are) (?:sorry,? but |afraid |currently )?(?:i |we )?(?:unable|not able|not allowed|can'?t|cannot)\b"
     r"|\b(?:i|we) (?:currently |also )?(?:can'?t|cannot|could not|couldn'?t|don'?t have the (?:ability|option)|won'?t be able)\b"
     r"|\b(?:it|this|that|they|reservation|order|request)\b.{0,40}\b(?:cannot|can'?t|can not) be\b|\b(?:is|are) not (?:possible"
     r"|eligible|permitted|allowed)\b|\b(?:isn'?t|not) (?:possible|something (?:that )?(?:i|we)\b|within (?:my|our)|in (?:my|our) power)"
@@ -73,13 +75,13 @@ REFUSED = re.compile(
     r"|不符合|不允许|不提供|不在.{0,8}(?:权限|范围)|超出.{0,8}(?:权限|范围))"
 )
 """The agent says that it will not or cannot do what was asked."""
-WITHDRAWN = re.compile(
-    r"(?i)\bnever ?mind\b|\bforget (?:it|about it)\b|\binstead\b|\bno need\b|\bi(?:'ll| will) (?:do|handle|manage"
+WITHDRAWN = Cue(
+    r"\bnever ?mind\b|\bforget (?:it|about it)\b|\binstead\b|\bno need\b|\bi(?:'ll| will) (?:do|handle|manage"
     r"|take care of) (?:it|that|this)\b"
     r"|\bdon'?t (?:bother|worry)\b|不用了|不必了|算了|我自己(?:来|去|弄|办)|改成|换成"
 )
-FORGOTTEN = re.compile(
-    r"(?i)\byou (?:still |also )?(?:forgot|failed|neglected|omitted) to (?P<en>[^.!?,;]{4,80})"
+FORGOTTEN = Cue(
+    r"\byou (?:still |also )?(?:forgot|failed|neglected|omitted) to (?P<en>[^.!?,;]{4,80})"
     r"|\byou (?:still |also )?(?:didn'?t|did not|haven'?t|have not|never) (?P<en2>[^.!?,;]{4,80})"
     r"|(?:(?<![\u4e00-\u9fff])|(?<=[你您们像乎么又也都是然]))(?:忘了|忘记了?|漏了|漏掉了?|还没有?|没有?(?=给我|帮我|替我|把)|(?<=[你您])没有?)"
     r"(?P<zh>[^，。！？!?；]{2,30})"
@@ -87,15 +89,15 @@ FORGOTTEN = re.compile(
     r"(?=给?我|过来|下来|[呢啊吗。！!？?，]|$)"
 )
 """A complaint that names what was not done. In Chinese it has no other subject than the agent: 「第二块盘还没备份」 blames nobody."""
-FINISHED = re.compile(
-    r"(?i)\b(?:has been|have been|is|was|successfully) (?:\w+ ){0,2}(?:completed?|finished|booked|cancell?ed|updated|sent|created"
+FINISHED = Cue(
+    r"\b(?:has been|have been|is|was|successfully) (?:\w+ ){0,2}(?:completed?|finished|booked|cancell?ed|updated|sent|created"
     r"|deployed|submitted|done)"
     r"|\ball tests pass|\b(?:done|finished|completed)[.!]|已(?:经)?(?:成功)?(?:完成|提交|更新|取消|预订|发送|部署|处理好|创建|修复)"
     r"|(?:全部|任务)完成"
 )
 
-CORRECTION = re.compile(
-    r"(?i)^\W*(?:no[,.;!]|nope\b|actually\b|correction\b|wait[,.]|sorry[,.]|i meant\b|not like that|that(?:'s| is| was) (?:wrong"
+CORRECTION = Cue(
+    r"^\W*(?:no[,.;!]|nope\b|actually\b|correction\b|wait[,.]|sorry[,.]|i meant\b|not like that|that(?:'s| is| was) (?:wrong"
     r"|not right|incorrect|not what)|wrong\b|(?:that|it) should (?:be|have been|say)\b|i said\b|not the\b"
     r"|you (?:mixed|got \w+(?: \w+)? wrong)|hold on[,.]|(?:the )?other way (?:a)?round)"
     r"|\bi (?:asked for|said|wrote|ordered|wanted)\b[^.!?]{1,40}, not\b"
@@ -104,20 +106,20 @@ CORRECTION = re.compile(
     r"|你(?:们?)(?:\S{0,12})(?:弄混|搞混|搞反|弄反|弄错|搞错)|是(?!的[，,])[^，。！？]{1,16}[，,]\s*(?:而)?不是[^，。！？]{1,16}(?:[。！!]|$)"
     r"|^\W*(?:that(?:'s| is) (?:outdated|out of date|no longer)|这个?(?:已经)?(?:过时|过期|不是最新))"
 )
-RETRACTION = re.compile(
-    r"(?i)\bforget what i said|\bscratch that\b|\bdelete that\b|\bthat was wrong\b|\bi (?:mixed|misread|misspoke|was wrong"
+RETRACTION = Cue(
+    r"\bforget what i said|\bscratch that\b|\bdelete that\b|\bthat was wrong\b|\bi (?:mixed|misread|misspoke|was wrong"
     r"|was (?:only )?joking)"
     r"|\bwas never true\b|\ball along\b|\bi never (?:said|had)\b|说错了|弄混了|看错了?表?|记错人?了|那条(?:不对|删掉)|当时是开玩笑"
     r"|从来没有?这回事|写反了"
 )
-CHANGE = re.compile(
-    r"(?i)\bfrom now on\b|\bfrom today\b|\bgoing forward\b|\bactually\b|\bchanged my mind\b|\binstead\b|\bno longer\b|\bany ?more\b"
+CHANGE = Cue(
+    r"\bfrom now on\b|\bfrom today\b|\bgoing forward\b|\bactually\b|\bchanged my mind\b|\binstead\b|\bno longer\b|\bany ?more\b"
     r"|\bthese days\b"
     r"|\bin future\b|\bin the future\b|\bhenceforth\b|\bwould rather\b|以后|从今(?:天|往后|以后)起?|今后|改成|改为|改主意|不再"
     r"|还是.{0,8}吧|现在(?:只|都|改)|往后|下次"
 )
-STANDING = re.compile(
-    r"(?i)\bfrom (?:now|here|this point|today) on(?:wards?)?\b|\bfrom today\b|\bgoing forward\b|\bhenceforth\b|\bin (?:the )?future\b"
+STANDING = Cue(
+    r"\bfrom (?:now|here|this point|today) on(?:wards?)?\b|\bfrom today\b|\bgoing forward\b|\bhenceforth\b|\bin (?:the )?future\b"
     r"|\bby default\b|\bnext time\b|\b(?:don'?t|do not) (?:ever )?\w+ (?:me|us) (?:anything|any|stuff)\b"
     r"|^\W*(?:and |also |so |but |please )*(?:don'?t|do not|only) \w+ (?:[\w']+ ){0,6}(?:on|before|after|at|during)"
     r" (?:\w+days|weekends|nights|mornings|evenings)\b|[:;] ?(?:please )?(?:always|never) (?!mind\b)\w+"
@@ -162,8 +164,8 @@ def is_standing(text: str) -> bool:
     return STANDING.search(text) is not None or ((_FOR_ALL.search(text) or _EACH.search(text)) is not None and not _ONCE.search(text))
 
 
-UNFINISHED = re.compile(
-    r"(?i)\bstill (?:need|have) to\b|\bremind me\b|\bto-?do\b|\b(?:haven'?t|hasn'?t) (?:\w+ ){0,3}(?:yet|finished|done)\b|\bnot (?:done"
+UNFINISHED = Cue(
+    r"\bstill (?:need|have) to\b|\bremind me\b|\bto-?do\b|\b(?:haven'?t|hasn'?t) (?:\w+ ){0,3}(?:yet|finished|done)\b|\bnot (?:done"
     r"|finished) yet\b"
     r"|\b(?:let'?s|we(?:'ll| will| can)) (?:continue|finish|pick (?:this|it) up|do the rest) (?:\w+ ){0,3}(?:tomorrow|later|next)"
     r"|\bremaining (?:work|steps?|tasks?)\b"
@@ -175,24 +177,24 @@ UNFINISHED = re.compile(
     r"|没(?:做|写|弄)完(?!就)|未完成"
     r"|改天再"
 )
-HYPOTHETICAL = re.compile(
-    r"(?i)\bif i (?:were|was|had|moved|could)\b|^\W*(?:suppose|imagine|what if|say i|let'?s say|assume)\b|\bmaybe one day\b"
+HYPOTHETICAL = Cue(
+    r"\bif i (?:were|was|had|moved|could)\b|^\W*(?:suppose|imagine|what if|say i|let'?s say|assume)\b|\bmaybe one day\b"
     r"|\bi might\b|\bwho knows\b|\bhypothetical"
     r"|如果我|假设|要是我|万一|假如|倘若|说不定|也许哪天|可能哪天"
 )
-JOKE = re.compile(
-    r"(?i)\bhaha+|\bjust kidding\b|\bjk\b|\blol\b|\bqueen of the moon\b|\boh great,|\bexactly what i love\b|哈哈|开玩笑|上辈子|我可太"
+JOKE = Cue(
+    r"\bhaha+|\bjust kidding\b|\bjk\b|\blol\b|\bqueen of the moon\b|\boh great,|\bexactly what i love\b|哈哈|开玩笑|上辈子|我可太"
     r"|饿得能吃下"
 )
-SARCASM = re.compile(
-    r"(?i)^\W*(?:oh |just |how )?(?:great|wonderful|fantastic|lovely|brilliant|awesome|perfect|marvell?ous|terrific)\b[,.! ].{0,60}"
+SARCASM = Cue(
+    r"^\W*(?:oh |just |how )?(?:great|wonderful|fantastic|lovely|brilliant|awesome|perfect|marvell?ous|terrific)\b[,.! ].{0,60}"
     r"\b(?:again|another|crash(?:ed|es)?|broken?|down|on fire|late|failed)\b|^(?:真是?)?(?:太好了|太棒了|好极了|真棒"
     r"|可真行).{0,20}(?:又|再次|崩|坏|挂|着火|罢工)"
 )
 """Praise for what went wrong: nothing in such a turn is meant as it is said."""
-PAST = re.compile(r"(?i)\bback in \d{4}\b|\bused to\b|\bwhen i was\b|\bpreviously\b|\bformerly\b|那会儿|以前(?!的)|当年|曾经|小时候")
+PAST = Cue(r"\bback in \d{4}\b|\bused to\b|\bwhen i was\b|\bpreviously\b|\bformerly\b|那会儿|以前(?!的)|当年|曾经|小时候")
 QUOTED = re.compile(r"[\"“”「『][^\"“”」』]{0,500}[\"“”」』]")
-REPORTED = re.compile(r"(?i)\b(?:said|says|wrote|writes|claims?|states?|according to|told (?:me|us))\b|说|写着|写道|声称|认为|原文|评论")
+REPORTED = Cue(r"\b(?:said|says|wrote|writes|claims?|states?|according to|told (?:me|us))\b|说|写着|写道|声称|认为|原文|评论")
 
 
 def is_filler(text: str) -> bool:

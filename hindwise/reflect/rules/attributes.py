@@ -3,18 +3,20 @@
 import re
 from typing import NamedTuple
 
+from hindwise.text.cue import Cue
+
 
 class Attribute(NamedTuple):
     """A name, how it is spoken of, and the values that are listed, each with its words."""
 
     name: str
-    pattern: re.Pattern[str]
+    pattern: Cue
     values: tuple[tuple[str, re.Pattern[str]], ...] = ()
 
 
 def _attribute(name: str, pattern: str, **values: str) -> Attribute:
     compiled = tuple((value.replace("_", " ").replace("e mail", "e-mail"), re.compile(f"(?i){words}")) for value, words in values.items())
-    return Attribute(name, re.compile(f"(?i){pattern}"), compiled)
+    return Attribute(name, Cue(pattern), compiled)
 
 
 _LANGUAGES = {

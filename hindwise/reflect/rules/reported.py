@@ -38,7 +38,7 @@ def reported(run: Read) -> list[Draft]:
 
 
 _DONE = re.compile(
-    rf"{cues.FINISHED.pattern}|✅|已(?:经)?(?![知有然定])[\u4e00-\u9fff]{{1,2}}|完成了|(?:都|全部)(?:生效|通过|完成)"
+    rf"{cues.FINISHED.expression}|✅|已(?:经)?(?![知有然定])[\u4e00-\u9fff]{{1,2}}|完成了|(?:都|全部)(?:生效|通过|完成)"
     r"|\b(?:is|are) now \w+|\b(?:has|have) been \w+ed\b"
 )
 """In the words of an agent, and with the marks that agents like."""

@@ -18,13 +18,14 @@ from hindwise.reflect.rules.tidy import clause, not_when_of, one_liner
 from hindwise.reflect.transcript import Language
 from hindwise.safety.origin import looks_injected, trust_of
 from hindwise.text.clean import one_line, truncate
+from hindwise.text.cue import Cue
 from hindwise.text.language import language_of
 
 MAX_STATEMENT_CHARS = 300
 """A longer sentence is a story: it goes to the model, not to rules."""
 
-_PREFERENCE = re.compile(
-    r"(?i)\bi(?:'d| would)? (?:really |strongly |much |still |always |usually )?(?:prefer|rather have|love|enjoy|hate|dislike)\b"
+_PREFERENCE = Cue(
+    r"\bi(?:'d| would)? (?:really |strongly |much |still |always |usually )?(?:prefer|rather have|love|enjoy|hate|dislike)\b"
     r"|\bi(?:'d| would) rather\b"
     r"|\bi (?:really |also |much )?like (?!to (?:know|book|change|cancel|ask)|you to)\b|\bi (?:don'?t|do not|no longer"
     r"|never) (?:like|drink|eat|want to (?:get|see|receive)|enjoy|fly|use|take)\b"
@@ -44,8 +45,8 @@ _PREFERENCE = re.compile(
     r"|我(?:早上|上午|中午|下午|晚上|夜里|周末|平时)(?:都|从来?)?不(?![在能行方好舒])[\u4e00-\u9fff]{1,6}(?:的|[，。！!]|$)"
     r"|我们?从来不(?:要|用|看|喝|吃|坐|住|想|买|收)"
 )
-_FACT = re.compile(
-    r"(?i)\b(?:i|we)(?:'m|'re| am| are)? (?:now |currently |also )?(?:live|living|based|located|settled)\b|\b(?:i|we)(?:'ve"
+_FACT = Cue(
+    r"\b(?:i|we)(?:'m|'re| am| are)? (?:now |currently |also )?(?:live|living|based|located|settled)\b|\b(?:i|we)(?:'ve"
     r"| have)? (?:just )?moved to\b|\bi (?:now )?work (?:at|for|as|from|in|out)\b"
     r"|\bi(?:'m| am) (?:severely |also )?(?:allergic|vegan|vegetarian|diabetic|pregnant|left-handed|colou?r-?blind|based|retired"
     r"|an? (?!bit|little|gold|lot|few)(?:\w+ ){0,2}(?:engineer|developer|teacher|doctor|nurse|designer|manager|analyst|lawyer"
@@ -96,8 +97,8 @@ _FACT = re.compile(
     r"|我(?:儿子|女儿|孩子)[^，。]{0,8}(?:上学|入学|上(?:小学|初中|高中|大学|幼儿园)|毕业|开学)"
 )
 _QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$|多少钱|怎么(?:办|改|样)[？?。]?$")
-_TASK_BOUND = re.compile(
-    r"(?i)\b(?:reservation|booking|order|confirmation|ticket|flight|invoice|user|account|card|tracking)(?: id| number"
+_TASK_BOUND = Cue(
+    r"\b(?:reservation|booking|order|confirmation|ticket|flight|invoice|user|account|card|tracking)(?: id| number"
     r"| code)?\b.{0,12}\b(?:is|are)\b|订单号|单号|编号"
 )
 """Said to get this one task done: true today, no memory."""
@@ -157,13 +158,13 @@ def kind_of(sentence: str) -> Kind | None:
     return next((kind for kind, holds in rules if holds), None)
 
 
-_TODAY = re.compile(
-    r"(?i)\b(?:want|like|need|wish|decided|remembered) (?:that i )?(?:also |now )?(?:want )?to (?:also )?(?:change|book|cancel"
+_TODAY = Cue(
+    r"\b(?:want|like|need|wish|decided|remembered) (?:that i )?(?:also |now )?(?:want )?to (?:also )?(?:change|book|cancel"
     r"|modify|upgrade"
     r"|downgrade|switch|move|reserve|order|buy|choose)\b|我(?:还)?(?:想|要)(?:把|改|换|订|取消|退)"
 )
 """Asked for today, though it names a listed attribute."""
-_PROMISE = re.compile(r"(?i)\bi(?:'ll| will) (?:make sure|try|remember|have|be|do|check|look|bring|keep)\b|我(?:下次|以后)?会")
+_PROMISE = Cue(r"\bi(?:'ll| will) (?:make sure|try|remember|have|be|do|check|look|bring|keep)\b|我(?:下次|以后)?会")
 """What the user will do is no order to the agent."""
 _WOULD = re.compile(r"(?i)\b(?:'d|would) (?:really |much )?(?:prefer|rather|love)\b")
 

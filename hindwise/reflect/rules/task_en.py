@@ -8,6 +8,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from hindwise.text.cue import Cue
+
 MAX_CHARS = 45
 """Of verb and object: the rest of a conclusion says what to do about it."""
 
@@ -92,8 +94,8 @@ _LITERAL = re.compile(
     r"\s*[\"']?…[\"']?(?:,? (?:and|or)\s*…)*"
 )
 """What stands for one case, with the words that lead to it."""
-_TROUBLE = re.compile(
-    r"(?i)\b(?:my|our|the) (?P<thing>(?:(?!(?:has|have|is|are|was|were|got|keeps?|i|that|of|it)\b)[a-z-]+\s?){1,3})(?<=\s)"
+_TROUBLE = Cue(
+    r"\b(?:my|our|the) (?P<thing>(?:(?!(?:has|have|is|are|was|were|got|keeps?|i|that|of|it)\b)[a-z-]+\s?){1,3})(?<=\s)"
     r"(?:from [A-Za-z]+ to [A-Za-z]+ )?"
     r"(?:(?:has|have) )?(?:been|was|were|is|are|got|keeps?)(?: \w+ly| just| always)?"
     r" (?P<state>delayed|cancell?ed|broken|lost|damaged|missing|late|blocked|locked|failing|crashing|slow|stuck)\b"

@@ -5,14 +5,13 @@ Of a tool: a short error that explains a failure. Never: fillers, progress, ques
 secrets, and orders that stand in what was read.
 """
 
-import re
-
 from hindwise.model.turn import Origin, Turn
 from hindwise.reflect import cues
 from hindwise.reflect.rules.statements import sentences_of, statements_of
 from hindwise.reflect.transcript import error_of, spoken
 from hindwise.safety.masking import mask
 from hindwise.safety.origin import is_order_in_error, looks_injected
+from hindwise.text.cue import Cue
 
 MAX_RAW_CHARS = 500
 """A longer result of a tool is a dump: its gist belongs in a retrospective, not its lines."""
@@ -20,30 +19,30 @@ MAX_REPORT_CHARS = 4_000
 MAX_SENTENCE_CHARS = 400
 """A longer one is no report of one thing."""
 
-_CONFIRMED = re.compile(
-    r"(?i)\b(?:is|are) (?:green|back|fine|up) (?:again|now)\b|\b(?:went|goes) through\b|\b(?:solved|fixed|resolved|works now"
+_CONFIRMED = Cue(
+    r"\b(?:is|are) (?:green|back|fine|up) (?:again|now)\b|\b(?:went|goes) through\b|\b(?:solved|fixed|resolved|works now"
     r"|working again)\b"
     r"|\b(?:that|it|this) (?:worked|works|did it|fixed it|solved it|helped)\b"
     r"|解决了|搞定了|好了|可以了|修好了|成功了|恢复了|通过了|正常了|没事了"
 )
-_CAUSE = re.compile(
-    r"(?i)\bbecause\b|\bdue to\b|\b(?:since|as|after|by|once) (?:\w+ ){0,3}\w+ing\b|\bafter i\b|\bturn(?:s|ed) out\b|\bcaused by\b"
+_CAUSE = Cue(
+    r"\bbecause\b|\bdue to\b|\b(?:since|as|after|by|once) (?:\w+ ){0,3}\w+ing\b|\bafter i\b|\bturn(?:s|ed) out\b|\bcaused by\b"
     r"|\bthe (?:cause|reason|problem|issue|culprit) was\b|\bit was (?:the|a|an|my|our)\b"
     r"|原来|因为|由于|是因为|之后就|改成|换成|把.{1,20}(?:改|换|设|调|关|打开)|原因|没设|忘了"
 )
-_ENDED = re.compile(
-    r"(?i)\b(?:is|are|was|were|been|be|could not|couldn't|did not|didn't) (?:\w+ ){0,2}\w+(?:ed|en|nt|lt|ne)\b"
+_ENDED = Cue(
+    r"\b(?:is|are|was|were|been|be|could not|couldn't|did not|didn't) (?:\w+ ){0,2}\w+(?:ed|en|nt|lt|ne)\b"
     r"|\b(?:failed|succeeded|finished|completed)\b"
     r"|失败|成功|被拒|没有?(?:能)?(?:完成|成功|通过|送达)|没\S{0,2}成|未能?(?:完成|成功|通过)"
     r"|已(?:经)?(?:成功)?(?:完成|改为|取消|拒绝|处理好|回滚|恢复|修复|部署|导入)"
 )
-_RUNNING = re.compile(
-    r"(?i)\b(?:working on|in progress|let me|please wait|one moment)|\bi(?:'ll| will) (?:now )?(?:open|check|look|start|try)"
+_RUNNING = Cue(
+    r"\b(?:working on|in progress|let me|please wait|one moment)|\bi(?:'ll| will) (?:now )?(?:open|check|look|start|try)"
     r"|\d{1,3} ?% (?:done|complete)|\bstill (?:running|working)\b"
     r"|正在|请稍等|稍等|继续中|处理中|进行中|我来(?:看|查|试)|\d+\s?/\s?\d+"
 )
-_WHY = re.compile(
-    r"(?i)\bbecause\b|\bdue to\b|\bcaused by\b|\bsince the\b|\bthe (?:cause|reason) (?:is|was)\b|\bas the \w+ (?:was|is)\b"
+_WHY = Cue(
+    r"\bbecause\b|\bdue to\b|\bcaused by\b|\bsince the\b|\bthe (?:cause|reason) (?:is|was)\b|\bas the \w+ (?:was|is)\b"
     r"|\b(?:failed|refused|rejected|bounced|stopped|n't (?:be )?\w+|not (?:be )?\w+): \w+"
     r"|因为|由于|原因是?|原来|不允许|[：:].{0,40}(?:不|没|未|缺|超|是|为)"
 )
