@@ -149,7 +149,7 @@ _CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
 _TELLABLE = (_IN_SPACES, memories.c.status.in_(_LIVE), _CURRENT)
 # By id alone: with more conditions SQLite may prefer the index over status, and walk through the whole space.
 _BY_IDS = Prepared(select(*_RAW).where(memories.c.id.in_(_IDS)))
-_STANDING = Prepared(
+_WHAT_STANDS = (
     select(*_RAW)
     .where(
         memories.c.id.in_(
@@ -165,6 +165,7 @@ _STANDING = Prepared(
     .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
     .limit(MAX_STANDING)
 )
+_STANDING, _STANDING_IDS = Prepared(_WHAT_STANDS), Prepared(_WHAT_STANDS.with_only_columns(memories.c.id))
 _NEWEST = Prepared(select(*_RAW).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(bindparam("count")))
 _EARLIER = Prepared(
     select(memories.c.superseded_by, memories.c.value, memories.c.conclusion)
@@ -215,6 +216,11 @@ def _raw(rows: Iterable[tuple[Any, ...]]) -> list[Raw]:
 def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Raw]:
     """Return standing items: instructions, pinned ones, preferences without a narrower scope; the most important first."""
     return _raw(_STANDING.rows(conn, {"spaces": list(space_nos)})) if space_nos else []
+
+
+def standing_ids(conn: Connection, space_nos: Sequence[int]) -> list[str]:
+    """Return their ids, in the same order; for who reads the rows later, together with others."""
+    return [memory_id for (memory_id,) in _STANDING_IDS.rows(conn, {"spaces": list(space_nos)})] if space_nos else []
 
 
 def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Raw]:

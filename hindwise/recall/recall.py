@@ -125,8 +125,8 @@ class Recaller:
             told = first
         else:
             numbers = list(first[0].numbers.values())
-            finds, standing = await asyncio.gather(self._find(asked, *first), read(lambda conn: queries.standing_rows(conn, numbers)))
-            told = await read(lambda conn: self._tell(conn, asked, finds, standing))
+            finds, stands = await asyncio.gather(self._find(asked, *first), read(lambda conn: queries.standing_ids(conn, numbers)))
+            told = await read(lambda conn: self._tell(conn, asked, finds, stands))
         answer = _answer(asked, told, self._engine.settings.relevance_gate)
         answer.timings.update(
             survey=told.finds.survey_ms,
@@ -213,16 +213,13 @@ class Recaller:
             return _Finds(survey, (), True, survey_ms, _ms(at))
         return _Finds(survey, lists, False, survey_ms, _ms(at))
 
-    def _tell(self, conn: Connection, asked: _Asked, finds: _Finds, stands: Sequence[Raw] | None = None) -> _Told:
+    def _tell(self, conn: Connection, asked: _Asked, finds: _Finds, stands: Sequence[str] | None = None) -> _Told:
         """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread.
 
-        stands: the standing items, where they were read before.
+        stands: ids of the standing items, where they were read before.
         """
         at = perf_counter()
-        found = self._read(conn, asked, finds)
-        if stands is None:
-            stands = queries.standing_rows(conn, list(finds.survey.numbers.values()))
-        standing = [Found(row, 0.0, None) for row in stands]
+        found, standing = self._read(conn, asked, finds, stands)
         hydrate_ms = _ms(at)
         at = perf_counter()
         judge = self._judge_of(asked)
@@ -245,17 +242,21 @@ class Recaller:
         levels = None if asked.vector is None else self._yardstick.levels(asked.vector)
         return Judge(asked.query, asked.question, levels, engine.settings.relevance_gate, engine.rules, engine.clock.now())
 
-    def _read(self, conn: Connection, asked: _Asked, finds: _Finds) -> list[Found]:
-        """What the question is compared with; only what may be told, whatever the index holds."""
+    def _read(self, conn: Connection, asked: _Asked, finds: _Finds, stands: Sequence[str] | None) -> tuple[list[Found], list[Found]]:
+        """What the question is compared with, and the standing items; only what may be told, whatever the index holds."""
         numbers = list(finds.survey.numbers.values())
         if finds.down:
-            candidates: Mapping[str, Candidate] = {}
-            rows = queries.newest_rows(conn, numbers, _DEGRADED_ROWS)
+            rows, candidates, standing = queries.newest_rows(conn, numbers, _DEGRADED_ROWS), {}, queries.standing_rows(conn, numbers)
         else:
             candidates = _best_of(self._with_cosines(conn, asked, numbers, finds.lists), asked.query.limit + _SPARE)
-            rows = queries.live_rows(conn, numbers, list({**candidates, **dict.fromkeys(finds.survey.unapplied)}))
+            wanted = {**candidates, **dict.fromkeys(finds.survey.unapplied)}
+            # With what stood when the index was asked: it may have been superseded or erased since, and one brief must not tell both.
+            there = queries.live_rows(conn, numbers, list({**wanted, **dict.fromkeys(stands or ())}))
+            rows = [row for row in there if row.id in wanted]
+            standing = queries.standing_rows(conn, numbers) if stands is None else _in_order(there, stands)
         found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
-        return found + self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
+        found += self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
+        return found, [Found(row, 0.0, None) for row in standing]
 
     def _with_cosines(
         self, conn: Connection, asked: _Asked, numbers: Sequence[int], lists: Sequence[Sequence[Candidate]]
@@ -303,6 +304,12 @@ class Recaller:
             },
             own_space,
         )
+
+
+def _in_order(rows: Sequence[Raw], ids: Sequence[str]) -> list[Raw]:
+    """The rows of these ids that are there, in the order of the ids."""
+    by_id = {row.id: row for row in rows}
+    return [by_id[memory_id] for memory_id in ids if memory_id in by_id]
 
 
 def _best_of(lists: Sequence[Sequence[Candidate]], keep: int) -> dict[str, Candidate]:

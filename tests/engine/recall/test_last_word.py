@@ -1,9 +1,14 @@
 """The ledger has the last word: whatever an index still holds, what no longer stands is not told."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
+
+import pytest
 
 from hindwise.ledger import outbox, spaces
 from hindwise.model.memory import Kind, Status
+from hindwise.recall.recall import Recaller
 from hindwise.recall.remember import forget
 from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, ids, keep, lesson
 
@@ -33,6 +38,35 @@ async def test_the_hint_of_a_changed_value_comes_in_the_askers_language(running)
     brief = (await ask(recaller, "用户喜欢怎样的回答", user="a")).brief
     assert "[用户偏好]" in brief
     assert "此前：简洁" in brief
+
+
+class Overtaken:
+    """An index on a server that something overtakes while it is asked."""
+
+    def __init__(self, index, happens: Callable[[], Awaitable[object]]) -> None:
+        self._index, self._happens = index, happens
+
+    async def candidates(self, *asked, **more):
+        found = await self._index.candidates(*asked, **more)
+        await self._happens()
+        return found
+
+
+@pytest.mark.parametrize("question", ["how should answers be: concise?", "今天天气怎么样"], ids=["found too", "standing alone"])
+async def test_what_stood_when_the_index_was_asked_is_told_as_it_stands_when_it_answers(running, question) -> None:
+    """A preference that changes in that moment is not told twice, old and new, and a deleted one not at all."""
+    engine, recaller = running
+    [old] = await keep(engine, "user:a", answers("concise"))
+    await apply_outbox(engine)
+    engine.clock.advance(days=3)
+    changing = Recaller(replace(engine, index=Overtaken(engine.index, lambda: keep(engine, "user:a", answers("detailed")))))
+    assert old not in ids(await ask(changing, question, user="a"))
+    await apply_outbox(engine)
+    [new] = ids(await ask(recaller, question, user="a"))
+    deleting = Recaller(replace(engine, index=Overtaken(engine.index, lambda: forget(engine, "default", new))))
+    assert ids(await ask(deleting, question, user="a")) == []
+    for one in (changing, deleting):
+        await one.close()
 
 
 async def test_an_older_fact_that_came_late_is_not_told(running) -> None:
