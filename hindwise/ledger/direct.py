@@ -20,9 +20,13 @@ _DIALECT = sqlite.dialect(paramstyle="qmark")
 Convert = Callable[[Any], Any]
 
 
+TAKES_STATEMENTS = "takes statements"
+"""Under this name `engine` leaves, in the `info` of each connection, the driver's own where that takes statements directly."""
+
+
 def sqlite_driver(conn: Connection) -> Any:
     """The sqlite3 connection behind `conn`, for statements that pass SQLAlchemy by; None on another database."""
-    return conn.connection.driver_connection if conn.dialect.name == "sqlite" else None
+    return conn.info.get(TAKES_STATEMENTS)
 
 
 class _Bound(NamedTuple):

@@ -22,7 +22,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from hindwise.errors import InvalidInput, LedgerUnavailable
-from hindwise.ledger.direct import Direct
+from hindwise.ledger.direct import TAKES_STATEMENTS, Direct
 from hindwise.ledger.threads import Threads
 from hindwise.ledger.times import Utc
 
@@ -182,7 +182,8 @@ def alone_in_migrating(conn: Connection) -> None:
         conn.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
 
 
-def _prepare_sqlite(connection: sqlite3.Connection, _record: Any) -> None:
+def _prepare_sqlite(connection: sqlite3.Connection, record: Any) -> None:
+    record.info[TAKES_STATEMENTS] = connection
     connection.isolation_level = None  # the driver must not send a BEGIN of its own: _begin_sqlite chooses which
     for pragma in _PRAGMAS:
         connection.execute(pragma).close()
