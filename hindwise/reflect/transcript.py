@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hindwise.model.episode import Episode
+from hindwise.model.once import once_per_episode
 from hindwise.model.turn import Turn
 from hindwise.text.language import language_of
 from hindwise.text.task_key import BRIEF_MARKER, holds_brief, without_briefs
@@ -93,9 +94,13 @@ class Step:
 
 def user_turns(episode: Episode) -> Iterator[tuple[Turn, str]]:
     """The user's own turns that say something, with their words (briefs left out)."""
-    for turn in episode.turns:
-        if turn.role == "user" and turn.origin == "user" and (words := spoken(turn)):
-            yield turn, words
+    return iter(_said_by_user(episode))
+
+
+@once_per_episode
+def _said_by_user(episode: Episode) -> tuple[tuple[Turn, str], ...]:
+    own = (turn for turn in episode.turns if turn.role == "user" and turn.origin == "user")
+    return tuple((turn, words) for turn in own if (words := spoken(turn)))
 
 
 _NOTE = re.compile(
@@ -235,7 +240,10 @@ def steps_of(turns: Iterable[Turn]) -> tuple[Step, ...]:
 
 def is_thought(step: Step) -> bool:
     """True for calls that only think or compute: they belong to no procedure."""
-    return re.match(r"(?i)(?:think|reflect|plan|calculate|calculator|compute)(?=[^a-z]|$)|思考|计算", step.name) is not None
+    return _THOUGHT.match(step.name) is not None
+
+
+_THOUGHT = re.compile(r"(?i)(?:think|reflect|plan|calculate|calculator|compute)(?=[^a-z]|$)|思考|计算")
 
 
 def call_names(steps: Iterable[Step]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from hindwise.model.memory import Kind
 from hindwise.model.turn import Origin
+from hindwise.text.cue import Cue
 
 TRUST = {Origin.USER: 1.0, Origin.SYSTEM: 0.9, Origin.AGENT: 0.8, Origin.TOOL: 0.5, Origin.WEB: 0.3}
 """How far words are believed, by origin; a memory's trust is that of its best evidence."""
@@ -38,8 +39,8 @@ _INJECTION = re.compile(
     r"忽略(?:之前|以上|前面|先前|上述)|(?:人工智能|AI)?助手(?:请|们)?(?:注意|记住|牢记)|写入(?:长期)?记忆|永久保存|无需用户确认|不需要用户确认|建议保存"
 )
 
-_ORDER_IN_ERROR = re.compile(
-    r"(?i)\b(?:you|agents?|assistants?|models?) (?:must|should|shall|have to|need to|are to) (?:always|never|now|immediately|instead)\b|"
+_ORDER_IN_ERROR = Cue(
+    r"\b(?:you|agents?|assistants?|models?) (?:must|should|shall|have to|need to|are to) (?:always|never|now|immediately|instead)\b|"
     r"\balways (?:call|run|use|execute|invoke|send|forward|reply|answer|tell|remember)\b|"
     r"\b(?:send|forward|post|e-?mail|upload|leak|report) (?:\w+ ){0,4}to (?:\S+@|https?:|\w[\w-]*\.[a-z])|"
     r"\b(?:from now on|in (?:all )?future (?:runs|tasks|calls)|new (?:instructions?|rules?) ?:|do not tell the user|"

@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from hindwise.safety.origin import is_order_in_error
+from hindwise.text.cue import Cue
 
 MAX_READ_CHARS = 65_536
 """Of one output; a longer one is a dump, and no draft may hold more than a line of it."""
@@ -80,7 +81,7 @@ _ZH = {
         r"|(?:无需|不需要|不必|不用)\S{0,6}(?:确认|审核|复核|核对|验证|批准|等待)"
     ),
 }
-_ENGLISH = {name: re.compile(f"(?i){words}") for name, words in _EN.items()}
+_ENGLISH = {name: Cue(words) for name, words in _EN.items()}
 _CHINESE = {name: re.compile(words) for name, words in _ZH.items()}
 
 _CLAIMS = frozenset({"ignore-previous", "supersedes", "remote-script", "order"})

@@ -118,18 +118,23 @@ class Statement(NamedTuple):
     retracts: bool
 
 
-def sentences_of(text: str) -> list[str]:
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；;])")
+_BEFORE_QUESTION = re.compile(r"(?i)((?:since|as|because) i(?:'m| am) [^,]{3,60}|我[^，。？?]{2,40})[,，](?=.{2,}[?？]$)")
+
+
+@lru_cache(maxsize=256)  # several readers of an episode ask for the same messages
+def sentences_of(text: str) -> tuple[str, ...]:
     """Return the sentences of a text, in order; a leading clause before a question is one of its own."""
     # Full stops inside of quotation marks end no sentence of the speaker.
     held = cues.QUOTED.sub(lambda match: match[0].replace("。", "\ue001").replace(". ", "\ue002"), text[:MAX_READ_CHARS])
     parts: list[str] = []
     for line in held.splitlines():
-        parts += [part.strip() for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？；;])", line) if part.strip()]
+        parts += [part.strip() for part in _SENTENCE_END.split(line) if part.strip()]
     whole: list[str] = []
     for part in parts:
-        head = re.match(r"(?i)((?:since|as|because) i(?:'m| am) [^,]{3,60}|我[^，。？?]{2,40})[,，](?=.{2,}[?？]$)", part)
+        head = _BEFORE_QUESTION.match(part) if part.endswith(("?", "？")) else None
         whole += [head[1]] if head else [part]
-    return [part.replace("\ue001", "。").replace("\ue002", ". ") for part in whole]
+    return tuple(part.replace("\ue001", "。").replace("\ue002", ". ") for part in whole)
 
 
 @lru_cache(maxsize=512)  # several readers of an episode ask for the same sentences

@@ -111,11 +111,11 @@ def _refused(run: Read, turn: Turn, words: str, following: tuple[Turn, str] | No
     After a change in between only a named one: the rest of the message may be done.
     """
     end = following[0].seq if following else run.episode.turns[-1].seq + 1
-    between = [s for s in run.steps if turn.seq < s.turn.seq < end]
     answers = [t for t in run.episode.turns if turn.seq < t.seq < end and t.role == "assistant" and t.content]
     refusal = _refusal(without_briefs(answers[-1].content)) if answers else ""
     if not refusal:
         return
+    between = [s for s in run.steps if turn.seq < s.turn.seq < end]
     found = [pair for pair in requests_in(words, run.names, run.language) if not _NOUN.match(pair[1].phrase)]
     changed = any(s.worked and s.changes for s in between)
     named = [pair for pair in found if not _things(pair[1].phrase).isdisjoint(tokens(refusal))] if len(found) > 1 or changed else []

@@ -14,12 +14,14 @@ from hindwise.reflect import cues
 from hindwise.reflect.rules import statements, task_en, worth
 from hindwise.reflect.rules.attributes import ATTRIBUTES
 from hindwise.reflect.rules.statements import sentences_of
+from hindwise.safety import origin, poison
 from hindwise.text.cue import Cue, alternatives, signs_of
 
 ROOT = Path(__file__).resolve().parents[3]
 CUES = {
-    **{f"{module.__name__}.{name}": cue for module in (cues, statements, task_en, worth) for name, cue in vars(module).items()},
+    **{f"{module.__name__}.{name}": cue for module in (cues, statements, task_en, worth, origin) for name, cue in vars(module).items()},
     **{f"attribute {attribute.name}": attribute.pattern for attribute in ATTRIBUTES},
+    **{f"poison {name}": cue for name, cue in vars(poison)["_ENGLISH"].items()},
 }
 CUES = {name: cue for name, cue in CUES.items() if isinstance(cue, Cue)}
 ODD = {"i": "İıI", "s": "ſS", "k": "\u212aK"}
