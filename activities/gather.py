@@ -15,6 +15,9 @@ from hindwise.reflect.gate import worth_reflecting
 from hindwise.reflect.rules import RuleReflector
 from workflows.contracts import GatherResult, StepInput
 
+BESIDE_THE_QUESTION_S = 60.0
+"""What a step that asks a model may spend besides: half a minute of waiting for tokens held for others, and reading what is known."""
+
 
 async def gather(engine: Engine, message: StepInput) -> GatherResult:
     """Mark the reflection as running and note the epochs of its spaces; skip what is final, overtaken, or teaches nothing."""
@@ -49,6 +52,7 @@ async def gather(engine: Engine, message: StepInput) -> GatherResult:
         outcome=str(episode.outcome.status),
         turns=len(episode.turns),
         budget_s=engine.settings.llm_budget_s,
+        step_s=max(GatherResult().step_s, engine.settings.llm_timeout_s + BESIDE_THE_QUESTION_S),
     )
 
 

@@ -12,16 +12,20 @@ from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
 from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft
 from hindwise.model.reflection import Answer, Rejected
-from hindwise.reflect.judged import judge
+from hindwise.reflect.judged import judge, own_share
 from hindwise.safety.masking import mask, mask_json
 from workflows.contracts import GroundInput, GroundResult
 
 
 async def ground(engine: Engine, message: GroundInput) -> GroundResult:
-    """Judge an answer once; called again it tells what was judged. What the gate refuses is recorded and not complained about."""
+    """Judge an answer once; called again it tells what was judged. What the gate refuses is recorded and not complained about.
+
+    What code puts beside a model's answer is kept with it and not counted as accepted: it is no reason to stop asking.
+    """
     judged = await engine.ledger.read(lambda conn: reflections.judged(conn, message.reflection_id, message.attempt))
     if judged is not None:
-        return GroundResult(**{name: len(judged[name]) for name in ("accepted", "rejected", "complaints")})
+        own = own_share([ordinal for ordinal, _ in judged["accepted"]])
+        return GroundResult(accepted=own, rejected=len(judged["rejected"]), complaints=len(judged["complaints"]))
     attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
     judged_now = await asyncio.to_thread(judge, episode, attempt.answer)
     accepted, complaints = judged_now.accepted, judged_now.complaints
@@ -41,7 +45,7 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
         )
 
     await engine.ledger.write(keep)
-    return GroundResult(accepted=len(accepted), rejected=len(rejected), complaints=len(complaints))
+    return GroundResult(accepted=own_share([ordinal for ordinal, _ in accepted]), rejected=len(rejected), complaints=len(complaints))
 
 
 def _load(conn: Connection, message: GroundInput, recent: RecentEpisodes) -> tuple[Attempt, Episode, datetime]:

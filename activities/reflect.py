@@ -27,6 +27,7 @@ _MAX_COMPLAINTS = 20
 async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str, Reflector]) -> ReflectResult:
     """Ask `message.reflector` about the episode; an answer without the agreed form is kept as unusable.
 
+    A question that would be the last one again, byte by byte, is not asked: the answer would be the same.
     Raises ModelUnavailable, ModelRefused (also where this worker has no such reflector), SpaceErased.
     """
     asked = await engine.ledger.read(lambda conn: _asked(conn, message, engine.recent))
@@ -38,6 +39,8 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
         raise ModelRefused(f"this worker has no reflector {message.reflector!r}: check HINDWISE_REFLECTOR and LLM_MODEL")
 
     complaints = _complaints(before, message.attempt)
+    if complaints and complaints == _complaints(before, message.attempt - 1):
+        return ReflectResult(usable=False, same_again=True)
     if isinstance(reflector, RuleReflector):
         # Rules contrast with earlier episodes and know no memories. They compute and never wait: a long transcript would hold up every
         # other step of this process.

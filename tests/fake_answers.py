@@ -27,7 +27,7 @@ def content_of(name: str, body: dict[str, Any]) -> str | None:
         case "nan":
             answer["lessons"][0]["confidence"] = float("nan")
         case "wrong_types":
-            answer |= {"lessons": {"conclusion": ["a", 1]}, "items": "none", "event": {"what": 1}, "agreed": [{"known": "first"}]}
+            answer |= {"lessons": {"conclusion": ["a", 1]}, "items": "none", "task_type": {"what": 1}, "agreed": [{"known": "first"}]}
         case "bad_item":
             answer["lessons"].append({**answer["lessons"][0], "conclusion": ""})
     text = json.dumps(answer, ensure_ascii=False)
@@ -70,7 +70,7 @@ def turns_in(prompt: str) -> list[tuple[int, str, str]]:
 
 
 def answer_for(prompt: str, chinese: bool | None = None) -> dict[str, Any]:
-    """A valid answer: one lesson and the event, grounded in a turn of the prompt, in its language. No particulars in the lesson."""
+    """A valid answer: one lesson, grounded in a turn of the prompt, in its language. No particulars in the lesson."""
     turns = turns_in(prompt)
     chinese = "现在用简体中文作答" in prompt if chinese is None else chinese
     spoken = [turn for turn in reversed(turns) if turn[1] != "web" and turn[2].strip()] or [(1, "user", "")]
@@ -79,13 +79,12 @@ def answer_for(prompt: str, chinese: bool | None = None) -> dict[str, Any]:
     tools = list(dict.fromkeys(_CALL.findall("\n".join(text for _, origin, text in turns if origin == "agent"))))[:1]
     tool = tools[0] if tools else ("工具" if chinese else "a tool")
     if chinese:
-        lesson, event = f"当需要调用{tool}时，应先核对参数再执行，因为错误的参数会让任务失败", "智能体处理了用户的请求"
+        lesson = f"当需要调用{tool}时，应先核对参数再执行，因为错误的参数会让任务失败"
         words = {"goal": "完成用户的请求", "what_happened": "智能体逐步处理了请求", "next_time": "先核对再执行"}
         when, query, why = f"需要调用{tool}时", "处理用户的请求", "错误的参数会让任务失败"
     else:
         lesson = f"When {tool} is to be called, check its arguments first, because wrong arguments make the task fail"
-        event, when, query, why = (
-            "The agent worked on the request",
+        when, query, why = (
             f"before calling {tool}",
             "handle a request",
             "wrong arguments make it fail",
@@ -93,7 +92,6 @@ def answer_for(prompt: str, chinese: bool | None = None) -> dict[str, Any]:
         words = {"goal": "handle the request", "what_happened": "the agent went step by step", "next_time": "check first, then act"}
     return {
         "retrospective": words,
-        "event": event,
         "task_type": "request",
         "generalized_query": query,
         "lessons": [

@@ -166,6 +166,8 @@ class GatherResult(Message):
     turns: int = 0
     budget_s: float = 600.0
     """How long a model that does not answer is asked before rules stand in."""
+    step_s: float = 180.0
+    """How long one question may take, with all that is done beside it."""
     over_budget: bool = False
     """The tenant's tokens of the day are used up: rules reflect."""
 
@@ -187,6 +189,8 @@ class ReflectResult(Message):
     tokens: int = 0
     over_budget: bool = False
     """Not asked: the tenant's tokens of the day are used up."""
+    same_again: bool = False
+    """Not asked: the last answer earned the same complaints as the one before, so the question would be the same, byte by byte."""
 
 
 class GroundInput(Message):
@@ -197,7 +201,11 @@ class GroundInput(Message):
 
 
 class GroundResult(Message):
-    """`complaints` > 0: ask again, if tries are left; what was accepted stands."""
+    """`complaints` > 0: ask again, if tries are left; what was accepted stands.
+
+    `accepted`: of what the reflector said itself; the event and the user's statements, which code puts beside a model's answer, do not
+    count.
+    """
 
     accepted: int
     rejected: int

@@ -101,7 +101,7 @@ MODEL_STEP: Final = Policy(
     RetryPolicy(initial_interval=timedelta(seconds=1), backoff_coefficient=2.0, maximum_interval=timedelta(seconds=60)),
     HEARTBEAT,
 )
-"""One call to a model. The budget is replaced by `GatherResult.budget_s`; the provider's Retry-After sets the pause."""
+"""One call to a model. The limits are replaced by `GatherResult.step_s` and `budget_s`; the provider's Retry-After sets the pause."""
 
 INDEX_STEP: Final = Policy(
     timedelta(seconds=20), timedelta(seconds=60), RetryPolicy(initial_interval=timedelta(seconds=1), maximum_attempts=3), STEP_HEARTBEAT

@@ -5,6 +5,7 @@ retries parks and waits for a person's signal; then it goes on from the step tha
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -135,7 +136,7 @@ class Reflection:
         return chosen or await self._by_rules(asked, cause)
 
     async def _by_model(self, asked: str) -> tuple[_Chosen | None, str]:
-        """Ask until an answer has no complaint, at most GROUND_TRIES times.
+        """Ask until an answer has no complaint, or earns the same complaints again; at most GROUND_TRIES times.
 
         Then what stands of the best answer stands; None, with the cause, where nothing does.
         """
@@ -149,6 +150,8 @@ class Reflection:
                 break
             if answer.over_budget:
                 cause = "budget"
+                break
+            if answer.same_again:
                 break
             if not answer.usable:
                 cause = "unusable"
@@ -185,6 +188,7 @@ class Reflection:
             policies.LEDGER_STEP if by_rules else policies.MODEL_STEP,
             queue=policies.store_queue(prefix) if by_rules else policies.llm_queue(prefix),
             budget=None if by_rules else timedelta(seconds=self._gathered.budget_s),
+            start_to_close=None if by_rules else timedelta(seconds=self._gathered.step_s),
             summary=f"{reflector}{again}",
         )
 
@@ -300,8 +304,11 @@ class Reflection:
         summary: str,
         queue: str = "",
         budget: timedelta | None = None,
+        start_to_close: timedelta | None = None,
     ) -> R:
         queue = queue or policies.store_queue(self._start.queue_prefix)
+        if start_to_close:
+            policy = replace(policy, start_to_close=start_to_close)
         return await run_step(name, message, result, policy, queue=queue, summary=summary, budget=budget)
 
     def _this(self) -> StepInput:

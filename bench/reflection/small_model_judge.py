@@ -15,6 +15,7 @@ from hindwise.ledger.reflections import Attempt
 from hindwise.model.base import Model
 from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import Kind, Memory
+from hindwise.reflect.judged import own_share
 from hindwise.reflect.rules import reflect_by_rules
 
 GROUPS = ("airline, English", "own, English", "own, Chinese")
@@ -128,7 +129,7 @@ def _asked(attempt: Attempt) -> Asked:
         by=attempt.reflector,
         unusable=attempt.unusable,
         drafts=len(attempt.answer.drafts),
-        accepted=len(grounded.get("accepted", [])),
+        accepted=own_share([ordinal for ordinal, _ in grounded.get("accepted", [])]),
         rejected=dict(Counter(item["rule"] for item in grounded.get("rejected", []))),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,

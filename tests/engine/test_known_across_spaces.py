@@ -98,8 +98,9 @@ async def test_a_lesson_is_confirmed_where_it_stands_also_where_a_new_one_would_
 
 @LANGS
 async def test_a_fact_that_stands_with_the_agent_is_confirmed_there(ledger, lang):
+    said = SAID[lang]["moves"][0][1]
     known = await keep(ledger, AGENT, make_draft(SAID[lang]["fact"][1], kind="fact", attribute="residence", language=lang))
-    [decision], _ = await reflect(ledger, lang, [known], {"agreed": [{"known": 1, "turns": [1]}]}, talk=SAID[lang]["moves"])
+    [decision], _ = await reflect(ledger, lang, [known], {"agreed": [{"known": 1, "turns": [1], "quote": said}]}, talk=SAID[lang]["moves"])
     assert (decision.action, decision.memory_id, await all_of(ledger, USER)) == ("agree", known.id, [])
 
 
@@ -151,9 +152,9 @@ async def test_no_link_leads_from_a_shared_memory_into_a_users_space(ledger, lan
 
 @LANGS
 async def test_a_new_value_of_the_user_supersedes_whatever_the_model_called_the_attribute(ledger, lang):
-    old, new = SAID[lang]["fact"]
+    (old, new), said = SAID[lang]["fact"], SAID[lang]["moves"][0][1]
     known = await keep(ledger, USER, make_draft(old, kind="fact", attribute="place of living", value=old, language=lang))
-    item = {"kind": "fact", "conclusion": new, "subject": "user", "attribute": "home", "value": new, "turns": [1]}
+    item = {"kind": "fact", "conclusion": new, "subject": "user", "attribute": "home", "value": new, "turns": [1], "quote": said}
     answer = {"items": [item | {"relation": "contradicts", "known": 1}]}
     [decision], _ = await reflect(ledger, lang, [known], answer, talk=SAID[lang]["moves"], ended_at=NOON)
     assert decision.action == "supersede"

@@ -4,20 +4,17 @@ import re
 from collections.abc import Sequence
 
 from hindwise.errors import AnswerUnusable
-from hindwise.model.episode import Episode, OutcomeStatus
+from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin
 from hindwise.reflect.llm.prompt import Question
-from hindwise.reflect.llm.schema import AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm, NewForm
+from hindwise.reflect.llm.schema import NOTHING_SAID, AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm, NewForm
 from hindwise.reflect.rules.attributes import ATTRIBUTES, VALUES_ZH
 from hindwise.reflect.rules.slots import Slot, slot_of
-from hindwise.reflect.transcript import without_briefs
-from hindwise.safety.masking import mask
-from hindwise.safety.origin import TRUST, trust_of
-from hindwise.text.clean import clean, nfkc, one_line
+from hindwise.safety.origin import trust_of
+from hindwise.text.clean import nfkc, one_line
 from hindwise.text.tokens import tokens
 
-_EVENT_QUOTE_CHARS = 120
 _LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
 _USERS = re.compile(r"(?i)\b(?:the )?(?:user|customer)['’]s ")
 _USER_DOES = re.compile(r"(?i)\b(?:the )?(?:user|customer) (\w+)")
@@ -26,19 +23,39 @@ _USER = frozenset({"", "user", "the user", "用户", "客户", "customer", "the 
 
 
 def drafts_of(form: AnswerForm, episode: Episode, asked: Question) -> tuple[Draft, ...]:
-    """Return lessons, items, agreements and the event, in this order.
+    """Return lessons, items and agreements, in this order. What happened is told by code (`reflect/judged.py`), not by a model.
 
     Raises AnswerUnusable naming each turn or known item that the model was not shown. A quote that is in none of its turns is kept as
     it is: refusing it is the validators' affair.
     """
+    form = _without_placeholders(form, asked)
+    if form.holds_nothing() and not form.nothing_because:
+        raise AnswerUnusable(NOTHING_SAID)
     _check_numbers(form, asked)
     retrospective = Retrospective(**form.retrospective.model_dump())
     drafts = [_lesson(lesson, form, retrospective, episode, asked) for lesson in form.lessons]
     drafts += [_item(item, form, episode, asked) for item in form.items]
     drafts += [_agreement(agreed, episode, asked) for agreed in form.agreed]
-    if form.event:
-        drafts.append(_event(form, retrospective, episode, asked))
     return tuple(drafts)
+
+
+def _without_placeholders(form: AnswerForm, asked: Question) -> AnswerForm:
+    """Without agreements that name nothing and quote nothing, and without relations where no known item was shown.
+
+    Small models fill every list of a form. Agreeing adds no words, so nothing is lost with one that has neither number nor quote; a claim
+    with a quote stays, and is complained about. What relates to nothing known is new.
+    """
+    agreed = [one for one in form.agreed if one.quote or (asked.known and one.known != 0)]
+    if asked.known:
+        return form.model_copy(update={"agreed": agreed})
+    unrelated = {"relation": "new", "known": 0}
+    return form.model_copy(
+        update={
+            "agreed": agreed,
+            "lessons": [one.model_copy(update=unrelated) for one in form.lessons],
+            "items": [one.model_copy(update=unrelated) for one in form.items],
+        }
+    )
 
 
 def _check_numbers(form: AnswerForm, asked: Question) -> None:
@@ -196,21 +213,3 @@ def _agreement(agreed: AgreedForm, episode: Episode, asked: Question) -> Draft:
     used = {call.name for turn in episode.turns for call in turn.tool_calls} | {turn.name for turn in episode.turns if turn.role == "tool"}
     words["tools"] = tuple(tool for tool in memory.tools if tool in used)
     return Draft(**(words | {"evidence": evidence, "valid_from": None, "agrees_with": memory.id, "known_in": memory.space}))
-
-
-def _event(form: AnswerForm, retrospective: Retrospective, episode: Episode, asked: Question) -> Draft:
-    """What happened, in one line, with the end of the transcript as evidence: code quotes it, so it is always true."""
-    last = next((shown.turn for _, shown in sorted(asked.shown.items(), reverse=True) if without_briefs(shown.turn.content)), None)
-    quote = mask(without_briefs(clean(last.content))).text.strip()[:_EVENT_QUOTE_CHARS].strip() if last else ""
-    return Draft(
-        kind=Kind.EVENT,
-        conclusion=form.event,
-        retrospective=retrospective,
-        task_type=form.task_type,
-        generalized_query=form.generalized_query,
-        language=asked.lang,
-        importance=6 if episode.outcome.status is OutcomeStatus.FAILURE else 5,
-        origin=Origin.AGENT,
-        trust=TRUST[Origin.AGENT],
-        evidence=(Evidence(episode_id=episode.id, seq=last.seq, turn_id=last.turn_id, quote=quote),) if last else (),
-    )

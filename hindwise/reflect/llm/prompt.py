@@ -17,14 +17,14 @@ from hindwise.model.reflection import Complaint
 from hindwise.model.turn import Turn
 from hindwise.reflect.base import Known
 from hindwise.reflect.llm.schema import form_sketch
-from hindwise.reflect.llm.window import Gap, Piece, ShownTurn, cost_of, cut_middle, fit, window
+from hindwise.reflect.llm.window import Gap, Piece, ShownTurn, cut_middle, fit, window
 from hindwise.reflect.transcript import language_of_episode, without_briefs
 from hindwise.safety.masking import mask
 from hindwise.text.clean import clean, one_line, truncate
 from hindwise.text.language import Language
 from hindwise.text.token_budget import count_tokens
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "3"
 MODEL_BUDGET = 24_000
 """Tokens of prompt and answer together that are never exceeded, whatever the transcript."""
 TRANSCRIPT_BUDGET = 16_000
@@ -65,6 +65,7 @@ class Question:
     known: dict[int, Memory]
     """By the number the model uses."""
     transcript_tokens: int
+    """Of the turns' words alone, before any is left out."""
     prompt_tokens: int
     """Of the messages. Where an endpoint shows the schema to the model too, SCHEMA_TOKENS come on top."""
 
@@ -72,19 +73,21 @@ class Question:
 def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Question:
     """Build the question for one episode. The same input gives the same bytes."""
     texts = _words(episode.turns)
-    whole = sum(cost_of(turn, text) for turn, text in zip(episode.turns, texts, strict=True))
+    whole = sum(map(count_tokens, texts))
     lang = language_of_episode(episode)
     pieces = window(episode.turns, texts, TRANSCRIPT_BUDGET)
-    system = _fill(_prompt("system", lang), language=_LANGUAGE[lang], today=episode.ended_at.date().isoformat(), form=form_sketch())
-    system += "\n" + _prompt(_mood(episode), lang)
     task = _task(episode)
-    bare = count_tokens(system) + count_tokens(_user_message(lang, _LETTERS[:6], pieces, {"task": task}))
+    # Known items are offered where they fit, and the instructions about them cost room themselves.
+    offered = any(memory.language == lang for memory in known.memories)
+    instructions = _instructions(episode, lang, offered) + _prompt("record", lang)
+    bare = count_tokens(instructions) + count_tokens(_user_message(lang, _LETTERS[:6], pieces, {"task": task}))
     beside = _beside(episode, known, lang, whole, int(1.3 * whole) + ALLOWANCE - MIN_ANSWER_TOKENS - bare)
     told = fit("\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints), COMPLAINT_TOKENS)
     data = {"task": task, **beside.data, "complaints": told}
     marker = _marker(episode.id, [*texts, *data.values(), *(turn.name for turn in episode.turns)])
     user = _user_message(lang, marker, pieces, data)
-    system = _fill(system, marker=marker) + (_prompt("contrast", lang) if data["earlier"] else "")
+    parts = [_instructions(episode, lang, bool(beside.known)), *([_prompt("contrast", lang)] if data["earlier"] else [])]
+    system = "".join([*parts, _fill(_prompt("record", lang), marker=marker, today=episode.ended_at.date().isoformat())])
     spent = count_tokens(system) + count_tokens(user)
     # What is said of the last answer belongs to the second question, whose answer gets as much room as the first.
     allowed = int(1.3 * whole) + ALLOWANCE - spent + count_tokens(told)
@@ -97,6 +100,14 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
         transcript_tokens=whole,
         prompt_tokens=spent,
     )
+
+
+def _instructions(episode: Episode, lang: Language, with_known: bool) -> str:
+    """All that does not change from task to task stands first, so that an endpoint that remembers beginnings reads it once."""
+    about_known = _prompt("known", lang) if with_known else ""
+    form = form_sketch(with_known=with_known)
+    always = _fill(_prompt("system", lang), language=_LANGUAGE[lang], known=about_known, form=form)
+    return always + "\n" + _prompt(_mood(episode), lang)
 
 
 @dataclass(frozen=True)
@@ -154,7 +165,7 @@ def _prompt(name: str, lang: Language) -> str:
 
 def load_prompts() -> None:
     """Read every prompt file once, so that no question reads a disk on the event loop. Raises FileNotFoundError where one is missing."""
-    for name in ("system", "success", "failure", "unknown", "contrast"):
+    for name in ("system", "known", "record", "success", "failure", "unknown", "contrast"):
         _prompt(name, "en")
         _prompt(name, "zh")
 

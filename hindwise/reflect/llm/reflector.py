@@ -33,7 +33,6 @@ class LlmReflector:
         load_prompts()
         self.model = settings.llm_model
         self._endpoint = ChatEndpoint(settings, ledger, clock)
-        self._schema = wire_schema()
 
     async def close(self) -> None:
         """Close the connections to the endpoint."""
@@ -46,7 +45,7 @@ class LlmReflector:
         """
         asked = await asyncio.to_thread(question, episode, known, complaints)  # masking and counting 5 MB takes a while
         try:
-            completion = await self._endpoint.complete(asked.messages, self._schema, asked.max_tokens)
+            completion = await self._endpoint.complete(asked.messages, wire_schema(with_known=bool(asked.known)), asked.max_tokens)
         except AnswerUnusable as error:
             raise AnswerUnusable(told(error.detail, asked.lang), raw=mask(error.raw).text, usage=error.usage) from None
         try:
@@ -61,9 +60,10 @@ def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer
     if completion.cut:
         raise AnswerUnusable(f"the answer was cut at {asked.max_tokens} tokens: answer with fewer words")
     form = read_answer(parse_object(completion.text), asked.lang)
+    drafts = drafts_of(form, episode, asked)
     return Answer(
-        drafts=drafts_of(form, episode, asked),
+        drafts=drafts,
         usage=completion.usage,
         raw=mask(completion.text).text,  # it is stored, and may hold a secret that the model made up
-        nothing_because=form.nothing_because if form.holds_nothing() else "",
+        nothing_because="" if drafts else form.nothing_because,
     )

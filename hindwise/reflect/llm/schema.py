@@ -1,12 +1,15 @@
 """The form a model fills in: flat fields, small integers for turns and known items, and the JSON schema that is sent.
 
-Reading is forgiving where nothing can be lost (null for "", another case, British or American spelling) and strict everywhere else:
-an item that does not fit makes the whole answer unusable, with a complaint that names it, so that nothing is dropped in silence.
+Reading is forgiving where nothing can be lost (null for "", another case, British or American spelling, an entry without a word in
+it) and strict everywhere else: an item that does not fit makes the whole answer unusable, with a complaint that names it, so that
+nothing is dropped in silence.
 """
 
 import copy
 import json
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
@@ -20,6 +23,11 @@ from hindwise.text.language import Language
 MAX_LESSONS = 3
 MAX_ITEMS = 8
 
+NOTHING_SAID = "the answer is empty and nothing_because gives no reason: write what was learned, or why nothing was"
+_OF_KNOWN = ("agreed", "relation", "known")
+"""Keys that speak of known items: not asked for where none were shown."""
+_CHOSEN = ("kind", "lesson_type", "relation")
+"""Words out of a list, which an entry has though it says nothing."""
 _LIMIT_WORDS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum", "default", "title", "description")
 
 
@@ -56,8 +64,23 @@ def _quote(value: object) -> object:
 
 
 def _many(value: object) -> object:
-    """One name or number where a list was asked for."""
+    """One name or number where a list was asked for; without empty names."""
+    if isinstance(value, list):
+        return [one for one in value if not (isinstance(one, str) and not one.strip())]
     return [value] if isinstance(value, str | int) and value != "" else value
+
+
+def _said(value: object) -> object:
+    """Entries in which something is said: one whose texts are all empty is the form filled in with nothing, and nothing is lost."""
+    if not isinstance(value, list):
+        return value
+    return [one for one in value if not isinstance(one, dict) or any(text.strip() for text in _texts(one))]
+
+
+def _texts(entry: dict[Any, Any]) -> Iterator[str]:
+    for name, value in entry.items():
+        if name not in _CHOSEN:
+            yield from (text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str))
 
 
 def _day(value: object) -> object:
@@ -162,45 +185,56 @@ class AnswerForm(_Form):
     """The whole answer, in the order in which it is best thought: what happened and why, then what follows from it."""
 
     retrospective: RetrospectiveForm = RetrospectiveForm()
-    event: Annotated[str, BeforeValidator(_one_line), Field(max_length=MAX_CONCLUSION_CHARS)] = ""
     task_type: Short = ""
     generalized_query: Text = ""
-    lessons: list[LessonForm] = Field(default=[], max_length=MAX_LESSONS)
-    items: list[ItemForm] = Field(default=[], max_length=MAX_ITEMS)
+    lessons: Annotated[list[LessonForm], BeforeValidator(_said)] = Field(default=[], max_length=MAX_LESSONS)
+    items: Annotated[list[ItemForm], BeforeValidator(_said)] = Field(default=[], max_length=MAX_ITEMS)
     agreed: list[AgreedForm] = Field(default=[], max_length=MAX_ITEMS)
     nothing_because: Text = ""
 
     def holds_nothing(self) -> bool:
-        """True when nothing was learned: an event alone only says that the task took place."""
+        """True when nothing was learned."""
         return not (self.lessons or self.items or self.agreed)
 
 
-def wire_schema() -> dict[str, Any]:
-    """Return the JSON schema that is sent: references resolved, every key required, no lengths (they cut words in half)."""
+@cache
+def wire_schema(*, with_known: bool = True) -> dict[str, Any]:
+    """Return the JSON schema that is sent: references resolved, every key required, no lengths (they cut words in half).
+
+    with_known: known items are shown; else nothing is asked about them. The same object for the same question: it is not changed.
+    """
     schema = AnswerForm.model_json_schema(mode="serialization")
     defs = schema.pop("$defs", {})
-    return _plain(schema, defs)  # type: ignore[no-any-return]
+    return _plain(schema, defs, () if with_known else _OF_KNOWN)  # type: ignore[no-any-return]
 
 
-def _plain(node: Any, defs: dict[str, Any]) -> Any:
+def _plain(node: Any, defs: dict[str, Any], left_out: tuple[str, ...]) -> Any:
     if isinstance(node, list):
-        return [_plain(part, defs) for part in node]
+        return [_plain(part, defs, left_out) for part in node]
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        return _plain(copy.deepcopy(defs[node["$ref"].rsplit("/", 1)[1]]), defs)
+        return _plain(copy.deepcopy(defs[node["$ref"].rsplit("/", 1)[1]]), defs, left_out)
     if "anyOf" in node:  # `since`: a date or nothing; an empty string says the same and every endpoint understands it
         return {"type": "string"}
     if node.get("type") == "object" and "properties" in node:
-        properties = {name: _plain(part, defs) for name, part in node["properties"].items()}
+        properties = {name: _plain(part, defs, left_out) for name, part in node["properties"].items() if name not in left_out}
         return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return {key: _plain(part, defs) for key, part in node.items() if key not in _LIMIT_WORDS}
+    return {key: _plain(part, defs, left_out) for key, part in node.items() if key not in _LIMIT_WORDS}
 
 
-def form_sketch() -> str:
-    """The form as the prompt shows it: one line of JSON per part, with types for values. Built from the schema, so it cannot drift."""
-    properties = wire_schema()["properties"]
-    return "{" + ",\n ".join(f"{json.dumps(name)}: {_sketch(part)}" for name, part in properties.items()) + "}"
+@cache
+def form_sketch(*, with_known: bool = True) -> str:
+    """The form as the prompt shows it: the whole answer with empty lists, then what one entry of each holds.
+
+    A list that is shown with an entry in it is filled in, whether there is anything to say or not. Built from the schema, so it cannot
+    drift.
+    """
+    properties = wire_schema(with_known=with_known)["properties"]
+    lists = {name: part["items"] for name, part in properties.items() if part["type"] == "array"}
+    shown = (f"{json.dumps(name)}: {'[]' if name in lists else _sketch(part)}" for name, part in properties.items())
+    entries = (f"{name}[i] = {_sketch(part)}" for name, part in lists.items())
+    return "\n".join(["{" + ", ".join(shown) + "}", *entries])
 
 
 def _sketch(node: dict[str, Any]) -> str:
@@ -222,5 +256,5 @@ def read_answer(parsed: object, lang: Language = "en") -> AnswerForm:
     except ValidationError as error:
         raise AnswerUnusable(complaints.of_form(error, lang)) from None
     if form.holds_nothing() and not form.nothing_because:
-        raise AnswerUnusable("the answer is empty and nothing_because gives no reason: write what was learned, or why nothing was")
+        raise AnswerUnusable(NOTHING_SAID)
     return form

@@ -1,9 +1,10 @@
 """Does a draft stand on this transcript? Evidence, quotes, tools; and not on a brief of ours."""
 
 from hindwise.model.episode import Episode
-from hindwise.model.memory import Draft
+from hindwise.model.memory import SLOTTED, Draft
 from hindwise.reflect.transcript import holds_brief, without_briefs
 from hindwise.reflect.validators.base import Said, fold, folded, shorten, turns_of
+from hindwise.reflect.validators.form import IN_CHINESE
 from hindwise.reflect.verdict import verdict_of
 from hindwise.safety.masking import mask
 
@@ -15,6 +16,16 @@ def has_evidence(episode: Episode, draft: Draft) -> Said | None:
     return Said(
         "name at least one turn of the transcript as evidence (its turn id or seq) with a quote from it",
         "至少指明对话记录中的一轮作为证据（轮次编号），并引用其中的原话",
+    )
+
+
+def statement_is_quoted(episode: Episode, draft: Draft) -> Said | None:
+    """A fact, preference, instruction or todo stands on somebody's words, so it quotes them: a turn's number alone proves nothing."""
+    if draft.kind not in SLOTTED or not draft.evidence or any(place.quote.strip() for place in draft.evidence):
+        return None
+    return Said(
+        f"a {draft.kind} needs a `quote`: words copied out of the turn that says it",
+        f"{IN_CHINESE[draft.kind]}必须有 `quote`：从说出它的那一轮逐字抄录",
     )
 
 
@@ -30,8 +41,8 @@ def quotes_occur(episode: Episode, draft: Draft) -> Said | None:
         if place.quote and not any(fold(place.quote) in folded(turn.text()) for turn in turns):
             told = shorten(mask(place.quote).text)
             return Said(
-                f'the quote "{told}" does not occur in turn {where}: copy it word for word or leave it out',
-                f"引文“{told}”没有出现在第 {where} 轮：请逐字抄录，或者不写引文",
+                f'the quote "{told}" does not occur in turn {where}: copy it word for word',
+                f"引文“{told}”没有出现在第 {where} 轮：请逐字抄录",
             )
     return None
 

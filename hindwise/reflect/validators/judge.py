@@ -10,7 +10,7 @@ from hindwise.reflect.transcript import language_of_episode
 from hindwise.reflect.validators.base import Rule, Said
 from hindwise.reflect.validators.confidential import no_personal_data, no_secrets
 from hindwise.reflect.validators.form import agrees_with_itself, fits_in_one_line, has_slot, lesson_has_trigger, speaks_the_language
-from hindwise.reflect.validators.grounds import has_evidence, not_from_a_brief, quotes_occur, tools_occur
+from hindwise.reflect.validators.grounds import has_evidence, not_from_a_brief, quotes_occur, statement_is_quoted, tools_occur
 from hindwise.reflect.validators.trust import from_whom_it_may_come, not_words_of_others, repeats_no_order
 
 MAX_LESSONS = 3
@@ -19,6 +19,7 @@ MAX_OTHERS = 20
 
 RULES: tuple[tuple[str, Rule], ...] = (
     ("evidence", has_evidence),
+    ("quoted", statement_is_quoted),
     ("quote-occurs", quotes_occur),
     ("not-from-brief", not_from_a_brief),
     ("tool-occurs", tools_occur),

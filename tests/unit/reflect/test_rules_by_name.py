@@ -15,7 +15,7 @@ from hindwise.model.turn import Origin
 from hindwise.reflect.validators import NAMES, RULES, ground, validate
 from hindwise.reflect.validators.form import IN_CHINESE
 from hindwise.reflect.validators.trust import WHOSE
-from tests.build import make_call, make_episode, make_turn
+from tests.build import make_call, make_episode, make_evidence, make_turn
 
 ROOT = Path(__file__).resolve().parents[3]
 _TOLD = "[hindwise brief]\n- The user likes tea\n\nbook a room"
@@ -77,6 +77,7 @@ def _draft(lang: str, kind: str = "preference", quote: str = "", seq: int = 1, *
 
 CASES: dict[str, Callable[[str], Draft]] = {
     "evidence": lambda lang: _draft(lang, evidence=()),
+    "quoted": lambda lang: _draft(lang, evidence=(make_evidence(_episode(lang).id, "", seq=1, turn_id="t1"),)),
     "quote-occurs": lambda lang: _draft(lang, quote="nobody said so" if lang == "en" else "没有人这么说过"),
     "not-from-brief": lambda lang: _draft(lang, quote="The user likes tea", seq=4),
     "tool-occurs": lambda lang: _draft(lang, "lesson", seq=2, tools=("invented_tool",)),

@@ -9,6 +9,7 @@ from hindwise.reflect.base import Known
 from hindwise.reflect.llm.draft import drafts_of
 from hindwise.reflect.llm.prompt import ALLOWANCE, EXAMPLE_TOKENS, MIN_ANSWER_TOKENS, question
 from hindwise.reflect.llm.schema import read_answer
+from hindwise.reflect.llm.window import TURN_TOKENS
 from hindwise.resolve.slots import slot_key
 from hindwise.text.token_budget import count_tokens
 from tests.build import make_evidence, make_memory
@@ -130,7 +131,7 @@ def test_with_all_that_is_known_the_prompts_own_share_stays_below_2500_tokens(la
     talk = [("user" if n % 2 else "assistant", f"{n} {SAID[lang]['known']} {SAID[lang]['new']}" * 4) for n in range(turns)]
     known = _most(lang).model_copy(update={"earlier": ()})
     asked = question(episode(*talk, status=status), known)
-    assert asked.prompt_tokens - asked.transcript_tokens < ALLOWANCE
+    assert asked.prompt_tokens - asked.transcript_tokens - TURN_TOKENS * turns < ALLOWANCE
     full = question(episode(*talk, status=status), _most(lang))
     assert full.prompt_tokens + full.max_tokens <= 1.3 * full.transcript_tokens + ALLOWANCE
     assert full.max_tokens >= MIN_ANSWER_TOKENS
@@ -162,7 +163,8 @@ def test_the_prompts_say_what_the_design_asks_in_both_languages():
         "zh": ("为什么", "最多 3 条", "最多 8 条", "不写原则", "not_when：不适用", "少引用工具的输出",
                f"今天是 {NOON.date()}", "都不是给你的命令", "只输出一个", "不能作为依据"),
     }.items():  # fmt: skip
-        system = question(episode(*(EN if lang == "en" else ZH)), Known()).messages[0]["content"]
+        known = _fact(lang, SAID[lang]["known"])
+        system = question(episode(*(EN if lang == "en" else ZH)), Known(memories=(known,))).messages[0]["content"]
         assert not [word for word in words if word not in system]
 
 
