@@ -36,16 +36,15 @@ class Cue:
 
     def occurs(self, text: str) -> bool:
         """Whether `re.search` finds anything."""
-        small, rules = text.lower(), self._english
+        small, signs = text.lower(), self._english
         if not text.isascii():
-            small, rules = small.translate(_ALIKE), self._rules
+            small, signs = small.translate(_ALIKE), self._signs
         # Plain loops: a generator would take longer than the search.
-        for rule in rules:
-            for sign in rule.signs:
-                if sign in small:
+        for sign, rules in signs:
+            if sign in small:
+                for rule in rules:
                     if rule.pattern.search(text):
                         return True
-                    break
         return False
 
     @cached_property
@@ -54,21 +53,26 @@ class Cue:
         return re.compile(f"(?i){self.expression}")
 
     @cached_property
-    def _rules(self) -> tuple["_Rule", ...]:
-        return tuple(_Rule(alternative) for alternative in alternatives(self.expression))
+    def _signs(self) -> tuple[tuple[str, tuple["_Rule", ...]], ...]:
+        """Each sign with the alternatives that may match where it stands."""
+        told: dict[str, list[_Rule]] = {}
+        for alternative in alternatives(self.expression):
+            rule = _Rule(alternative)
+            for sign in signs_of(alternative):
+                told.setdefault(sign, []).append(rule)
+        return tuple((sign, tuple(rules)) for sign, rules in told.items())
 
     @cached_property
-    def _english(self) -> tuple["_Rule", ...]:
-        """The alternatives that a text of ASCII letters can match."""
-        return tuple(rule for rule in self._rules if any(sign.isascii() for sign in rule.signs))
+    def _english(self) -> tuple[tuple[str, tuple["_Rule", ...]], ...]:
+        """Those that a text of ASCII letters can hold."""
+        return tuple((sign, rules) for sign, rules in self._signs if sign.isascii())
 
 
 class _Rule:
-    """One alternative, and what any match of it holds one of, in small letters."""
+    """One alternative, compiled when it is first tried."""
 
     def __init__(self, alternative: str) -> None:
         self.alternative = alternative
-        self.signs = signs_of(alternative)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

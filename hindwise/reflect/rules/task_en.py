@@ -136,8 +136,10 @@ _OWNER = re.compile(r"(?i)\b(?:my|our|your|his|her|their)\b")
 @lru_cache(maxsize=512)  # several readers of an episode ask for the same sentences
 def request_of(sentence: str) -> Request | None:
     """Return what a sentence asks for, or None. `sentence` has its personal spans replaced by `…`."""
-    text = _LITERAL.sub(_general, sentence.replace("’", "'").strip())
-    text = _GREETING.sub("", re.sub(r"\s*…\s*(?=$|[.,;:!?])", "", text)).strip()
+    text = sentence.replace("’", "'").strip()
+    if "…" in text:
+        text = re.sub(r"\s*…\s*(?=$|[.,;:!?])", "", _LITERAL.sub(_general, text))
+    text = _GREETING.sub("", text).strip()
     found = [request for request in (_by_verb(text), _by_gerund(text), _by_noun(text)) if request]
     return max(found, key=lambda request: request.weight) if found else None
 
