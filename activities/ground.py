@@ -1,7 +1,9 @@
 """Validate a stored answer, then let the gate decide what is kept at all."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -24,8 +26,7 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     """
     judged = await engine.ledger.read(lambda conn: reflections.judged(conn, message.reflection_id, message.attempt))
     if judged is not None:
-        own = own_share([ordinal for ordinal, _ in judged["accepted"]])
-        return GroundResult(accepted=own, rejected=len(judged["rejected"]), complaints=len(judged["complaints"]))
+        return _result(message, judged["accepted"], judged["rejected"], judged["complaints"])
     attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
     judged_now = await asyncio.to_thread(judge, episode, attempt.answer)
     accepted, complaints = judged_now.accepted, judged_now.complaints
@@ -45,7 +46,19 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
         )
 
     await engine.ledger.write(keep)
-    return GroundResult(accepted=own_share([ordinal for ordinal, _ in accepted]), rejected=len(rejected), complaints=len(complaints))
+    return _result(message, accepted, rejected, complaints)
+
+
+def _result(
+    message: GroundInput, accepted: Sequence[Sequence[Any]], rejected: Sequence[object], complaints: Sequence[object]
+) -> GroundResult:
+    own = own_share([int(ordinal) for ordinal, _ in accepted])
+    return GroundResult(
+        accepted=own,
+        rejected=len(rejected),
+        complaints=len(complaints),
+        gave_up=message.attempt > 1 and own == 0 and not complaints,
+    )
 
 
 def _load(conn: Connection, message: GroundInput, recent: RecentEpisodes) -> tuple[Attempt, Episode, datetime]:

@@ -110,7 +110,7 @@ class Settings(BaseSettings):
     llm_model: str = Field(default="", validation_alias=_plain("LLM_MODEL"))
     """The model that reflects; empty = rules alone."""
     llm_timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
-    """One question to the model."""
+    """One question to the model; a local model on few cores may need minutes. HINDWISE_LLM_BUDGET_S bounds it too."""
     llm_budget_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)
     """How long one reflection keeps asking an endpoint that does not answer before rules stand in."""
     llm_daily_tokens: int = Field(default=0, ge=0)

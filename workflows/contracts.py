@@ -210,6 +210,8 @@ class GroundResult(Message):
     accepted: int
     rejected: int
     complaints: int
+    gave_up: bool = False
+    """Asked again after a complaint, it had nothing more to say: no honest "nothing", and what rules know must not be lost to it."""
 
 
 class ResolveInput(Message):

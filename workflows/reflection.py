@@ -157,6 +157,8 @@ class Reflection:
                 cause = "unusable"
                 continue
             ground = await self._step("ground", self._ground)
+            if ground.gave_up:
+                break
             if not ground.complaints:
                 return _Chosen(self._attempt, asked), ""
             cause = "ungrounded"

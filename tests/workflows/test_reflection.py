@@ -83,6 +83,47 @@ async def test_what_stands_after_the_last_complaint_stands(stage: Stage) -> None
     assert (report.status, report.reflector) == ("completed", "llm")
 
 
+async def test_the_same_complaints_twice_end_the_asking(stage: Stage) -> None:
+    """A third question would be the second one again: rules stand in at once, with the cause of the answers that there were."""
+    stage.on("gather", BY_MODEL)
+    stage.on(
+        "reflect", ReflectResult(usable=True, drafts=1), ReflectResult(usable=True, drafts=1), ReflectResult(usable=False, same_again=True)
+    )
+    stage.on("ground", GROUNDLESS, GROUNDLESS, GroundResult(accepted=2, rejected=0, complaints=0))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert [m.reflector for m in stage.asked("reflect")] == ["llm", "llm", "llm", "rules"]
+    assert (report.reflector, report.fallback_cause) == ("rules", "ungrounded")
+
+
+@pytest.mark.parametrize(("first", "kept", "cause"), [(0, "rules", "ungrounded"), (2, "llm", "")])
+async def test_a_model_that_gives_up_after_a_complaint_is_no_reason_to_keep_nothing(
+    stage: Stage, first: int, kept: str, cause: str
+) -> None:
+    """What stood of its first answer stands; where nothing did, rules reflect."""
+    stage.on("gather", BY_MODEL)
+    stage.on(
+        "ground", GroundResult(accepted=first, rejected=1, complaints=1), GroundResult(accepted=0, rejected=0, complaints=0, gave_up=True)
+    )
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert [m.reflector for m in stage.asked("reflect")] == ["llm", "llm", "rules"][: 2 if first else 3]
+    assert (report.reflector, report.fallback_cause) == (kept, cause)
+    assert stage.asked("resolve")[0].attempt == (1 if first else 3)
+
+
+async def test_a_question_may_take_as_long_as_the_settings_say(stage: Stage) -> None:
+    """Told by the gathering, and the limit of the step itself; rules keep theirs."""
+    stage.on("gather", BY_MODEL.model_copy(update={"step_s": 900.0, "budget_s": 1_800.0}))
+    async with stage.workers():
+        handle = await stage.reflection()
+        await handle.result()
+        history = await handle.fetch_history()
+    scheduled = [event.activity_task_scheduled_event_attributes for event in history.events]
+    limits = {one.activity_type.name: one.start_to_close_timeout.ToTimedelta() for one in scheduled if one.activity_type.name}
+    assert (limits["reflect"], limits["ground"]) == (timedelta(seconds=900), policies.LEDGER_STEP.start_to_close)
+
+
 @pytest.mark.parametrize(
     ("answers", "grounds", "cause"),
     [
