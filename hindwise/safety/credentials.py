@@ -4,18 +4,74 @@ The name alone is not enough: "the password is wrong", `password: str` and `toke
 """
 
 import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+VENDOR_FORM = "|".join(
+    (
+        r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+",
+        r"ya29\.[A-Za-z0-9_-]{16,}+",
+        r"sq0[a-z]{3}-[A-Za-z0-9_-]{20,}+",
+        r"(?:dckr_pat_|lin_api_|gsk_|nvapi-|tvly-|r8_)(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{16,}+",
+        r"pypi-AgE[A-Za-z0-9_-]{16,}+",
+        r"shp(?:at|ca|ss)_[A-Fa-f0-9]{24,}+",
+        r"xapp-(?=[A-Za-z-]{0,20}\d)[A-Za-z0-9-]{16,}+",
+        r"AKID(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{13,40}(?![A-Za-z0-9])",
+        r"AGE-SECRET-KEY-1[A-Z0-9]{30,}+",
+    )
+)
+"""Keys of vendors that are known by their form alone."""
+SIGNS = (
+    *("sg.", "ya29.", "sq0", "dckr_pat_", "lin_api_", "gsk_", "nvapi-", "tvly-", "r8_", "pypi-", "shpat_", "shpca_", "shpss_"),
+    *("xapp-", "akid", "cookie", "sshpass", "curl", "mysql", "mariadb", "kennwort", "contrase", "access code", " phrase", "mnemonic"),
+    *("your code", " is your "),
+)
+"""In small letters: what a text holds at least where one of the rules of this room or of those vendors begins."""
 
 _NAMED = re.compile(
     r"(?i)(?P<name>pass[ _-]?(?:word|wd|code|phrase)|pwd|secret|token|credentials?|(?:api|access|private|signing)[ _-]?key)"
-    r"(?P<rest>[A-Za-z0-9_]{0,20})(?:[ \t]{1,2}(?:for|to|of)(?:[ \t][\w.-]{1,24}){1,4}?)?"
+    r"(?P<rest>[A-Za-z0-9_]{0,20})(?:[ \t]{1,2}(?:for|to|of)(?:[ \t][\w.@-]{1,32}){1,4}?)?"
     r"(?P<link>(?:\\{0,3}[\"'])?[ \t]{0,3}(?:=>|:=|[:=：]|(?:is|was|are)(?=[ \t])|(?:changed|set)[ \t]to(?=[ \t]))[ \t]{0,3})"
     r"(?P<quote>(?:\\{0,3}[\"'`])?)(?P<value>(?:[^\s\"'`,;，。；、）)\]}<>&|\\]|\\(?!\\{0,2}[\"'`])){3,256})(?P<after>.?)"
 )
 _NAMED_ZH = re.compile(
-    r"(?P<name>密码|口令|密钥|秘钥|令牌|私钥|访问码|(?i:pin)码?)"
-    r"(?P<link>(?:\\{0,3}[\"'])?[ \t]{0,3}(?:是|为|：|:|=|改成了?|改为|设成|设为)[ \t]{0,3}(?P<quote>\\{0,3}[\"'])?)"
+    r"(?P<name>密码|口令|密钥|秘钥|令牌|私钥|访问码|授权码|激活码|(?i:pin)码?)"
+    r"(?P<link>(?:\\{0,3}[\"'])?[ \t]{0,3}(?:(?:就|应该|用的)?是|设置?[为成]|为|：|:|=|改成了?|改为)"
+    r"[ \t：:]{0,3}(?P<quote>\\{0,3}[\"'“「『])?)"
     r"(?P<value>(?(quote)[!#-&(-\[\]-~]{3,128}|[!-~]{4,128}))"
 )
+
+
+_APART = re.compile(
+    r"(?i)(?<![A-Za-z0-9])(?P<name>pass[ _-]?(?:word|wd|code|phrase)|pwd?|passwort|kennwort|contraseña"
+    r"|access code|(?:api|access|signing)[ _-]?key"
+    r"|token|(?<![A-Za-z] )pass(?=\\{0,3}[\"']|[ \t]?[:=])|(?<=my )pass(?= is ))s?"
+    r"(?P<link>(?:\\{0,3}[\"'],[ \t]{0,3}\\{0,3}[\"']value)?(?:\\{0,3}[\"'])?\*{0,2}"
+    r"(?:(?: (?:for|of) [\w.@-]{1,40})? to(?= )|'s|’s|[ \t]{0,2}(?:[–—|>:=：]|->|is:?(?=[ \t]))\*{0,2}|%3[AD](?:%20)?)?"
+    r"(?:[ \t]{0,3}\r?\n){0,2}[ \t]{0,3})"
+    r"(?P<quote>\\{0,3}[\"'`]?)(?P<value>[^\s\"'`,;，。；、（）()<>|\[\]{}\\]{4,128})"
+)
+_APART_ZH = re.compile(
+    r"(?P<name>密码|口令|密钥|秘钥|令牌|授权码|激活码)(?P<link>[ \t]{0,3})(?P<value>[A-Za-z0-9!#$%&*+./=?@^_~-]{6,128})(?![A-Za-z0-9])"
+)
+"""Nothing between that says so, or only what stands in tables and headings too: then the value must look like one."""
+_COMMANDS = re.compile(
+    r"(?i)(?<![A-Za-z])(?:sshpass[ \t]{1,3}-p[ \t]{0,3}|curl(?:[ \t][^\n]{0,200}?)?[ \t](?:-u|--user)[ \t]{1,3}[\"']?[^\s:\"']{1,64}:"
+    r"|(?:mysql|mysqldump|mysqladmin|mariadb)(?:[ \t][^\n]{0,120}?)?[ \t]-p)(?P<quote>[\"']?)(?P<value>[^\s\"'$<]{4,128})"
+)
+_SEED = re.compile(
+    r"(?i)(?:(?:seed|recovery|backup) phrase|mnemonic|助记词)[^\n]{0,16}?(?<![A-Za-z])"
+    r"(?P<value>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![A-Za-z])"
+)
+_COOKIE = re.compile(r"(?i)(?<![A-Za-z])(?:set-)?cookie[ \t]{0,3}:[ \t]{0,3}(?P<value>[A-Za-z0-9_.-]{1,64}=[^\r\n\"']{8,4000})")
+_APART_SIGNS = ("pass", "pw", "kennwort", "contrase", "access", "api", "signing", "token")
+_ELSEWHERE = (
+    ("password", ("sshpass", "curl", "mysql", "mariadb"), _COMMANDS),
+    ("secret", ("phrase", "mnemonic", "助记词"), _SEED),
+    ("token", ("cookie",), _COOKIE),
+)
+"""Searched for only where a sign is: each rule reads the whole text."""
 
 
 def _words(text: str) -> frozenset[str]:
@@ -34,18 +90,77 @@ _CODE_LIKE = re.compile(r"[$%{<\[(]|.*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|\*+$|x+
 """A variable, a call, a dotted name, a placeholder."""
 
 _KEYS = {
-    "password": re.compile(r"(?i)(?:.*[_-])?(?:password|passwd|pwd|passphrase|passcode)$|密码|口令"),
-    "card-code": re.compile(r"(?i)(?:cvv2?|cvc2?|card_code)$"),
+    "password": re.compile(
+        r"(?i)(?:.*[_-])?(?:[a-z]{2,12})?(?:password|passwd|passphrase|passcode|passwort|kennwort)(?:[_-]?(?:confirm(?:ation)?|repeat|[0-9]))?$"
+        r"|(?:.*[_-])?(?:pwd|pw)$|(?:db|user|admin|root|smtp|mail|ftp|ssh|wifi|login|proxy)[_-]?pass$|密码|口令|[\u4e00-\u9fff]{1,8}(?:密码|口令)$"
+    ),
+    "card-code": re.compile(r"(?i)(?:cvv2?|cvc2?|card_code)$|安全码$"),
     "secret": re.compile(
-        r"(?i)(?:.*[_-])?(?:secret|secret_key|client_secret|api_?key|apikey|x-api-key|access_?key|private_?key|"
-        r"(?:access|refresh|auth|id|bearer|session)_?token|authorization)$|密钥|令牌"
+        r"(?i)(?:.*[_-])?(?:secret|secret_?key|client_?secret|api[ _-]?key|apikey|x-api-key|(?:secret_?)?access_?key|private_?key|"
+        r"(?:access|refresh|auth|id|bearer|session)[_-]?token|authorization|(?:set-)?cookie|jwt|mnemonic|(?:seed|recovery)[_-]?phrase)$"
+        r"|密钥|令牌|[\u4e00-\u9fff]{0,8}(?:密钥|秘钥|令牌|私钥|授权码)$"
     ),
 }
+_CODE_KEY = re.compile(
+    r"(?i)(?:pin|pin_?code|otp|(?:verification|one_?time|sms|2fa|security)_?code)$|[\u4e00-\u9fff]{0,4}(?:验证码|校验码|动态码)$"
+)
+_ID_KEY = re.compile(r"(?i)(?:ssn|social_security(?:_number)?)$|身份证号?码?$|公民身份号码$")
+_FORMS = {"code": (_CODE_KEY, re.compile(r"\d{4,8}")), "id-number": (_ID_KEY, re.compile(r"\d{3}-?\d{2}-?\d{4}|\d{14,17}[\dXx]"))}
+CARD_KEY = re.compile(r"(?i)card|\bpan$|number$|卡")
+"""A number under such a name may be a card's."""
 
 
 def named_secret(key: str) -> str:
     """Return what stands under the JSON key `key` if it is a secret by name (password, card-code, secret), else an empty text."""
     return next((what for what, pattern in _KEYS.items() if pattern.match(key)), "")
+
+
+def secret_under(key: str, value: Any) -> str:
+    """Return what the JSON value under `key` is if the key says that it is a secret, else an empty text. Numbers count, flags do not."""
+    if not isinstance(value, str | int | float) or isinstance(value, bool) or value in ("", 0):
+        return ""
+    if what := named_secret(key):
+        return what
+    text = str(value)
+    if key.lower() == "pass":
+        return "password" if _is_mixed(text) and len(text) >= 6 else ""
+    return next((what for what, (name, form) in _FORMS.items() if name.match(key) and form.fullmatch(text)), "")
+
+
+def label_of(value: dict[Any, Any]) -> str:
+    """Return the name of what stands under `value` in an object such as {"name": "password", "value": "…"}, or an empty text."""
+    if "value" not in value:
+        return ""
+    return next((name for key in ("name", "key", "field") if isinstance(name := value.get(key), str)), "")
+
+
+def key_in_list(items: Sequence[Any], place: int) -> str:
+    """Return the name that the item before gives to the item at `place` (`--password`, or a pair), or an empty text."""
+    before, item = items[place - 1] if place else None, items[place]
+    if not isinstance(before, str) or not isinstance(item, str) or not named_secret(before.lstrip("-")):
+        return ""
+    says = before.startswith("--") and not item.startswith("-")
+    return before.lstrip("-") if says or (len(items) == 2 and any(c.isdigit() for c in item)) else ""
+
+
+def _is_mixed(value: str) -> bool:
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+
+
+def _looks_apart(match: re.Match[str]) -> bool:
+    """Whether a value that stands apart from its name, or without a word between, is one: letters and digits mixed, and long enough."""
+    name, link, value = match["name"].lower(), match["link"].strip(" \t"), match["value"].rstrip(".!?:")
+    if not match["link"] or "masked:" in value or _CODE_LIKE.match(value) or _OF_CODE.search(value):
+        return False
+    if name in ("passcode", "pass code", "access code") and value.isdigit():
+        return len(value) <= 8
+    if not name.startswith(("pass", "pw", "kenn", "contra")):
+        return _is_mixed(value) and len(value) >= 16
+    return _is_mixed(value) and (len(value) >= 6 or (bool(link) and name != "token"))
+
+
+_OF_CODE = re.compile(r"[/_=:].*[/_=:]|^\d+[A-Za-z]{1,12}$|^\d+-|^[A-Za-z]+[/:]|^v\d")
+"""A path, an assignment, `8chars`, `12-character`."""
 
 
 def _looks_secret(match: re.Match[str]) -> bool:
@@ -88,4 +203,32 @@ def mask_named(text: str, found: list[str]) -> str:
         found.append(what)
         return f"{match['name']}{match['link']}[masked:{what}]"
 
-    return _NAMED_ZH.sub(replace_zh, _NAMED.sub(replace, text))
+    def replace_apart(match: re.Match[str]) -> str:
+        if not _looks_apart(match):
+            return match[0]
+        what = "secret" if match["name"].lower().endswith(("key", "token")) else "password"
+        return _masked(match, what, found)
+
+    def replace_apart_zh(match: re.Match[str]) -> str:
+        value = match["value"]
+        if _CODE_LIKE.match(value) or _OF_CODE.search(value) or not any(c.isdigit() for c in value):
+            return match[0]
+        return _masked(match, "password" if match["name"] in ("密码", "口令") else "secret", found)
+
+    text = _NAMED_ZH.sub(replace_zh, _NAMED.sub(replace, text))
+    small = text.lower()
+    if any(sign in small for sign in _APART_SIGNS):
+        text = _APART.sub(replace_apart, text)
+    text = _APART_ZH.sub(replace_apart_zh, text)
+    for what, signs, pattern in _ELSEWHERE:
+        if any(sign in small for sign in signs):
+            text = pattern.sub(partial(_masked, what=what, found=found), text)
+    return text
+
+
+def _masked(match: re.Match[str], what: str, found: list[str]) -> str:
+    if match["value"].startswith("[masked"):
+        return match[0]
+    found.append(what)
+    start, end = match.start("value") - match.start(), match.end("value") - match.start()
+    return f"{match[0][:start]}[masked:{what}]{match[0][end:]}"

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hindwise.model.once import once_per_episode
+from hindwise.safety.disguised import undisguised
 from hindwise.safety.identities import identities
-from hindwise.safety.masking import mask, mask_by_all_rules
+from hindwise.safety.masking import Masked, mask, mask_by_all_rules
 from hindwise.safety.origin import _INJECTION, looks_injected
 from hindwise.safety.personal import _PATTERNS, _name_patterns, find_personal
 from tests.build import make_episode
@@ -30,6 +31,8 @@ SECRETS = (
     *("password is hunter2!", "PASS_CODE=abc123", "pass phrase: x9y8z7w6", "pwd=abc1", "secret: 'abcdefghijkl'", "token = a1b2c3d4e5"),
     *("API-KEY=a1b2c3d4e5", "signing key: a1b2c3d4", "密码是abcd", "口令：abcd1", "PIN是1234", "pin码: 1234", "私钥为abcd"),
     *("身份证号11010519491231002X", "11010519491231002X", "ssn 123-45-6789", "social security no. 123456789"),
+    *("gsk_a1b2a1b2a1b2a1b2", "SG.abcdefghijklmnopq.abcdefghijklmnopq", "AKIDa1b2a1b2a1b2a1b2", "Cookie: sid=abcdefgh1", "PW: a1b2c3"),
+    *("curl -u me:geheim ", "pass='a1b2c3'", "密码 a1b2c3", "OTP 482913", "482913 is your login code", "482913是您的验证码", "PIN码4821"),
     *("公民身份号码为11010519491231002X", "4111 1111 1111 1111", "3782-822463-10005"),
     *("pa\u017f\u017fword is hunter2!", "ba\u0131\u0130 \u212aey", "１２３４５６７８"),
 )  # fmt: skip
@@ -61,17 +64,24 @@ def by_all_rules(text: str, names: frozenset[str]) -> set[str]:
     return found | ({match[0] for match in re.finditer(joined, text)} if joined else set())
 
 
+def without_looks(text: str) -> Masked:
+    """By all rules, as the text is written, and with plain letters where that shows more."""
+    masked, plain = mask_by_all_rules(text), undisguised(text)
+    seen = masked if plain is None else mask_by_all_rules(plain)
+    return seen if len(seen.found) > len(masked.found) else masked
+
+
 @settings(max_examples=1500, deadline=None)
 @given(st.lists(st.sampled_from((*SECRETS, *WORDS)), max_size=5).map("".join))
 def test_a_quick_look_hides_no_secret(text: str) -> None:
-    assert mask(text) == mask_by_all_rules(text)
+    assert mask(text) == without_looks(text)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(SECRETS), st.integers(0, 40), st.integers(0, 40), st.sampled_from(("lower", "upper", "swapcase")))
 def test_a_quick_look_hides_no_part_of_a_secret_in_other_letters(secret: str, start: int, length: int, change: str) -> None:
     text = getattr(secret[start : start + length], change)()
-    assert mask(text) == mask_by_all_rules(text)
+    assert mask(text) == without_looks(text)
 
 
 @settings(max_examples=1500, deadline=None)
@@ -96,7 +106,7 @@ def test_a_quick_look_changes_nothing_in_real_runs() -> None:
         for message in json.loads(line)["messages"]
     ]
     assert len(texts) > 100
-    assert [mask(text) for text in texts] == [mask_by_all_rules(text) for text in texts]
+    assert [mask(text) for text in texts] == [without_looks(text) for text in texts]
 
 
 def test_who_an_episode_names_is_remembered_no_longer_than_the_episode() -> None:
