@@ -30,6 +30,8 @@ _INTRODUCTIONS = (
         r"|friend|colleague|boss|aunt|uncle|cousin)"
         rf",? (?:is |named |called ){{0,2}}({_CAPITAL}(?:\s{_CAPITAL}){{0,1}})"
     ),
+)
+_INTRODUCTIONS_ZH = (
     re.compile(r"(?:我叫|我的名字是|我名叫|本人姓名|叫我)([\u4e00-\u9fff]{2,4})"),
     re.compile(r"(?:收货人|收件人|联系人|乘客|旅客|姓名|入住人|持卡人|患者)(?:姓名)?[ \t]?(?:是|为|叫|：|:)[ \t]?([\u4e00-\u9fff]{2,5})"),
     re.compile(
@@ -54,7 +56,7 @@ _NO_HAN_NAMES = re.compile(
 )
 _TALKED_ABOUT_ZH = (
     re.compile(rf"(?<![\u4e00-\u9fff])({_HAN_NAME}|{_PET_NAME})(?=的?(?:{_KIN_ZH}))"),
-    re.compile(rf"(?:帮|替|给|为|跟|和|找|请|让|陪|约|联系|通知|叫|是|我|由|问|把|，|、)({_HAN_NAME}|{_PET_NAME})(?=的?(?:{_KIN_ZH}))"),
+    re.compile(rf"(?:帮|替|给|为|跟|和|向|找|请|让|陪|约|联系|通知|叫|是|我|由|问|把|，|、)({_HAN_NAME}|{_PET_NAME})(?=的?(?:{_KIN_ZH}))"),
     re.compile(rf"(?:帮|替|陪|约|联系|通知)({_PET_NAME})"),
     re.compile(
         rf"(?:给|为|跟|和|找|请|让|叫|问|我是|我叫|由)({_PET_NAME})(?=的|订|买|改|退|查|办|预|报|取|申|发|打|送|寄|说|转|请|$|[^\u4e00-\u9fff])"
@@ -133,7 +135,8 @@ _NOT_IN_NAMES = re.compile(r"(?:ing|ed|ly|able|ible|ful|less|ous|ive|tion|ment|n
 
 def introduced(text: str) -> Iterator[str]:
     """Yield the names by which `text` introduces people, each in every length that may be the whole of it."""
-    for pattern in _INTRODUCTIONS:
+    english = text.isascii()
+    for pattern in _INTRODUCTIONS if english else (*_INTRODUCTIONS, *_INTRODUCTIONS_ZH):
         for match in pattern.finditer(text):
             if not _NO_HAN_NAMES.match(match[1]):
                 yield match[1]
@@ -148,7 +151,8 @@ def introduced(text: str) -> Iterator[str]:
     for match in _SMALL.finditer(text):
         if name := _in_small_letters(match[1], ends=match["end"] is not None):
             yield name
-    yield from _talked_about(text)
+    if not english:
+        yield from _talked_about(text)
 
 
 def titled(text: str) -> Iterator[str]:
