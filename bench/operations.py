@@ -27,7 +27,7 @@ class Operations:
 
 
 async def measure(stand: Stand, learned: reflections.Reflections, *, calls: int = 150) -> Operations:
-    """Do each operation some hundred times and read the processes' clocks before and after."""
+    """Do each operation some hundred times and read the processes' clocks before and after. What it reflects is `learned` besides."""
     result = Operations()
     before = cpu.read(stand.pids)
     await asyncio.sleep(_IDLE_S)
@@ -45,7 +45,7 @@ async def measure(stand: Stand, learned: reflections.Reflections, *, calls: int 
         await spend("floor: update-with-start", calls, lambda: turns.timed(lane.floor, calls))
         await spend("turn in a batch of 50", calls // 10 * turns.BATCH, lambda: turns.timed(lane.ours, calls // 10, turns.BATCH))
     size = max(16, calls // 5)
-    await spend("reflection", size, lambda: reflections.run_ours(stand, size))
+    await spend("reflection", size, lambda: reflections.run_ours(stand, size, learned))
     await spend("floor: the same steps, empty", size, lambda: reflections.run_floor(stand, size))
     async with AsyncExitStack() as stack:
         door = await stack.enter_async_context(Door(stand.up.api_url, stand.up.api_key))
