@@ -9,6 +9,6 @@ _NEXT = "retry after mending the cause, use_rules to go on without a model, or s
 
 async def park(engine: Engine, message: ParkInput) -> Done:
     """Set needs_attention; the next step that runs takes it back."""
-    error = f"{message.step} failed ({message.cause}): {message.detail[:300]} Next: {_NEXT}."
+    error = f"{message.step} failed ({message.cause}): {message.detail[:300].rstrip('.')}. Next: {_NEXT}."
     await engine.ledger.write(lambda conn: reflections.set_parked(conn, message.reflection_id, error))
     return Done()

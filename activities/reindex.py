@@ -101,7 +101,7 @@ async def reindex_settle(engine: Engine, message: GenerationInput) -> Done:
 
 async def reindex_park(engine: Engine, message: ReindexParkInput) -> Done:
     """Say in the ledger that a build waits for a person; the next step that runs takes it back."""
-    await _say(engine, message.generation, "needs_attention", f"({message.cause}) {message.detail[:600]} Next: {_NEXT}.")
+    await _say(engine, message.generation, "needs_attention", f"({message.cause}) {message.detail[:600].rstrip('.')}. Next: {_NEXT}.")
     return Done()
 
 

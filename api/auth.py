@@ -66,7 +66,8 @@ class Keyring:
         return row
 
     def _where(self) -> str:
-        return f"the key made at first start stands in {self._settings.data / 'api_key'} on the server, `hindwise keys create` makes more"
+        path = self._settings.data.absolute() / "api_key"
+        return f"the key made at first start stands in {path} on the server, `hindwise keys create` makes more"
 
     async def _find(self, key: str) -> KeyRow | None:
         if len(key) > _MAX_KEY_CHARS:

@@ -24,7 +24,7 @@ async def ensure_first_key(engine: Engine) -> str | None:
     Several processes may start at once, on several machines: one key is made, and all log where it lies. Raises LedgerUnavailable;
     InvalidInput for an empty file and no key.
     """
-    path = engine.settings.data / "api_key"
+    path = engine.settings.data.absolute() / "api_key"  # told in the log, maybe of another machine
     made = False
     if not path.exists():
         if await engine.ledger.read(keys.count):

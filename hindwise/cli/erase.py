@@ -110,7 +110,7 @@ def _show(told: Mapping[str, Any], *, as_json: bool) -> None:
             "erased": console.short_time(told["wiped_at"]),
             "completed": console.short_time(told["finished_at"]),
             "ledger": _counted(told["ledger"]) or "nothing was there",
-            "index": _counted(told["index"]) or "nothing was there",
+            "index": _counted(told["index"], ": ") or "nothing was there",
             "found again": _found(told["found_again"]) if told["status"] == _COMPLETED else "",
             "shared lessons kept": told["shared_lessons_kept"] or "",
             "because": told["error"],
@@ -118,12 +118,13 @@ def _show(told: Mapping[str, Any], *, as_json: bool) -> None:
     )
 
 
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in sorted(counts.items()) if number)
+def _counted(counts: Mapping[str, int], between: str = " ") -> str:
+    """Whatever is not zero. `between`: where a name ends in a number itself, as a generation of the index does."""
+    return ", ".join(f"{name}{between}{number}" for name, number in sorted(counts.items()) if number)
 
 
 def _found(counts: Mapping[str, int]) -> str:
-    return _counted(counts) or f"nothing, in {', '.join(sorted(counts))}"
+    return _counted(counts, ": ") or f"nothing, in {', '.join(sorted(counts))}"
 
 
 def _unfinished(told: Mapping[str, Any]) -> Ended:

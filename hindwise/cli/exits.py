@@ -31,7 +31,9 @@ class Ended(Exception):
 
 def not_running() -> Ended:
     """Nothing answers in this data directory."""
-    return Ended("no Hindwise runs here", next_step="start it with: hindwise up", code=UNREACHABLE)
+    return Ended(
+        "no Hindwise runs here", next_step="start it with: hindwise up, or name one elsewhere: HINDWISE_API_URL, --url", code=UNREACHABLE
+    )
 
 
 def explain(error: Exception) -> Ended:

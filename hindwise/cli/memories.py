@@ -173,16 +173,16 @@ def show(
         console.print_json(memory)
         return
     console.line(memory["conclusion"], "bold")
-    console.pairs(
-        {name: memory.get(name) for name in ("memory_id", "kind", "status", "space", "scope", "value", "applies_when", "not_when")}
-    )
+    named = ("memory_id", "kind", "status", "space", "scope", "value", "applies_when", "not_when")
+    tasks = memory.get("evidence_count", 1)
     console.pairs(
         {
+            **{name.replace("_", " "): memory.get(name) for name in named},
             "since": console.short_time(memory.get("valid_from")),
             "until": console.short_time(memory.get("valid_to")),
             "closed because": memory.get("close_reason"),
             "confidence": memory.get("confidence"),
-            "evidence from": f"{memory.get('evidence_count', 1)} task(s)",
+            "evidence from": f"{tasks} task{'' if tasks == 1 else 's'}" if memory.get("evidence") else "",
             "helped / harmed": f"{memory.get('helpful', 0)} / {memory.get('harmful', 0)}",
             "reflection": memory.get("reflection_id"),
         }

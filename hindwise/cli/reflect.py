@@ -173,7 +173,7 @@ def show_result(result: dict[str, Any]) -> None:
         console.line(f"  {cost}", "dim")
     for item in result.get("memories") or []:
         console.line(f"  [{item.get('kind', '?')}] {item.get('conclusion', '')}")
-    if not result.get("memories"):
+    if not result.get("memories") and result.get("status") in client.FINAL:
         console.line(f"  nothing kept: {result.get('skip_reason') or result.get('error') or 'no reason given'}", "dim")
     if result.get("rejected"):
         rules = ", ".join(sorted({str(item.get("rule", "")) for item in result["rejected"]}))

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from hindwise.cli import client, console, options
 from hindwise.cli.client import ApiClient
-from hindwise.cli.exits import Ended
+from hindwise.cli.exits import USAGE, Ended
 
 BUDGET_SPENT = "budget-spent"
 _OVER_BUDGET = ": budget"
@@ -69,7 +70,7 @@ def is_over_budget(task: Task) -> bool:
 def tasks_since(api: ApiClient, since: str, *, only: Callable[[Task], bool] = lambda task: True) -> list[Task]:
     """The newest reflection of each task, where it is final; the oldest task first."""
     newest: dict[str, Task] = {}
-    cursor, start = "", since if "T" in since else f"{since}T00:00:00Z"
+    cursor, start = "", _start(since)
     while True:
         page = api.get("/v1/reflections", since=start, limit=_PAGE, cursor=cursor)
         for item in page.get("items") or []:
@@ -77,6 +78,18 @@ def tasks_since(api: ApiClient, since: str, *, only: Callable[[Task], bool] = la
         cursor = page.get("next_cursor") or ""
         if not cursor:
             return [task for task in reversed(newest.values()) if task["status"] in client.FINAL and only(task)]
+
+
+def _start(since: str) -> str:
+    """The time that is meant. Raises Ended for what is neither a day nor a time with a zone."""
+    try:
+        given = datetime.fromisoformat(since)
+    except ValueError:
+        given = None
+    day = len(since) <= len("2026-11-01")
+    if given is None or not (day or given.tzinfo):
+        raise Ended(f"--since: {since!r} is neither a day (2026-11-01) nor a time with a zone (2026-11-01T18:00:00+08:00)", code=USAGE)
+    return f"{given.date().isoformat()}T00:00:00Z" if day else given.isoformat()
 
 
 def look_back(api: ApiClient, wanted: Sequence[str], body: dict[str, Any]) -> Done:

@@ -111,7 +111,9 @@ def _show(api: "ApiClient", item: dict[str, Any], place: str) -> None:
     console.line(
         f"  {item['kind']} in {item['space']}, {item['status']}, confidence {item['confidence']:.2f}, from {item['origin']}", "dim"
     )
-    console.pairs({name: item.get(name) for name in ("value", "scope", "applies_when", "not_when")})
+    for name in ("value", "scope", "applies_when", "not_when"):
+        if item.get(name):
+            console.line(f"  {name.replace('_', ' ')}: {item[name]}")
     for place_told in item.get("evidence") or []:
         if place_told.get("quote"):
             console.line(f"  “{place_told['quote']}”")

@@ -32,10 +32,9 @@ def session(
     if as_json:
         console.print_json({**found, "turns": newest} if turns else found)
         return
-    console.pairs({name.replace("_", " "): value for name, value in found.items() if not name.endswith("_at")})
-    console.pairs(
-        {name.replace("_", " "): console.short_time(found[name]) for name in ("opened_at", "last_turn_at", "closed_at") if name in found}
-    )
+    told = {name: value for name, value in found.items() if not name.endswith("_at")}
+    told |= {name: console.short_time(found[name]) for name in ("opened_at", "last_turn_at", "closed_at") if name in found}
+    console.pairs({name.replace("_", " "): value for name, value in told.items()})
     for turn in newest:
         words = " ".join(str(turn.get("content") or "").split())
         console.line(f"{turn.get('seq', '')} {turn.get('role', '')}: {words[:200]}")

@@ -57,24 +57,24 @@ def _model(today: dict[str, Any]) -> str:
 
 def _show(told: object, temporal_page: str, url: str, details: dict[str, object], kept: dict[str, object]) -> None:
     state = _state(details) if details else "does not answer" if url else "not running"
-    console.pairs(
-        {
-            "API": f"{url} ({state})" if url else state,
-            "Temporal": temporal_page,
-            "index": details.get("note", ""),
-            "pid": getattr(told, "pid", ""),
-        }
-    )
+    shown = {
+        "API": f"{url} ({state})" if url else state,
+        "Temporal": temporal_page,
+        "index": details.get("note", ""),
+        "pid": getattr(told, "pid", ""),
+    }
     for name in ("sessions", "reflections", "memories"):
         found = kept.get(name)
         if isinstance(found, dict):
-            console.pairs({name: ", ".join(f"{number} {what}" for what, number in sorted(found.items())) or "none"})
-    if isinstance(today := kept.get("model_today"), dict):
-        console.pairs({"model today": _model(today)})
-        if today["refused"]:
-            console.line(f"{today['refused']} tasks were left to rules: hindwise rerun --since {today['day']} catches up", "yellow")
+            shown[name] = ", ".join(f"{number} {what}" for what, number in sorted(found.items())) or "none"
+    today = kept.get("model_today")
+    if isinstance(today, dict):
+        shown["model today"] = _model(today)
     if kept.get("outbox"):
-        console.pairs({"outbox": f"{kept['outbox']} changes wait for the index, the oldest since {kept['outbox_since']}"})
+        shown["outbox"] = f"{kept['outbox']} changes wait for the index, the oldest since {kept['outbox_since']}"
+    console.pairs(shown)
+    if isinstance(today, dict) and today["refused"]:
+        console.line(f"{today['refused']} tasks were left to rules: hindwise rerun --since {today['day']} catches up", "yellow")
     parked = kept.get("parked")
     for item in parked if isinstance(parked, list) else []:
         console.line(f"waits for you: reflection {item['id']}: {item['error']}", "yellow")

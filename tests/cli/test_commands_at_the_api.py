@@ -133,6 +133,7 @@ def test_reflect_tells_how_to_release_a_parked_reflection(tmp_path):
     assert told.returncode == exits.FAILED
     assert "the model refuses our key" in told.stderr
     assert "hindwise reflections retry f" in told.stderr
+    assert "nothing kept" not in told.stdout, "that is said of what came to its end"
 
 
 def test_show_follows_a_memory_to_its_successor(tmp_path):

@@ -38,6 +38,9 @@ async def spend(path, *costs):
 async def test_status_tells_todays_tokens_and_a_cost_only_where_it_is_known(tmp_path, costs, words):
     await spend(tmp_path / "ledger.db", *costs)
     told = hindwise("status", "--data", str(tmp_path), cwd=tmp_path, HINDWISE_LLM_DAILY_TOKENS="50000")
+    pairs = [line for line in told.stdout.splitlines() if line.startswith(("API", "sessions", "reflections", "memories", "model today"))]
+    assert len(pairs) == 5
+    assert {line[len("model today") :][:2] for line in pairs} == {"  "}, "values stand below each other"
     line = " ".join(told.stdout.split())
     assert "2,200 of 50,000 tokens" in line
     assert words in line

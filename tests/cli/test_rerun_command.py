@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from hindwise.cli import exits
 from tests.shell import fake_api, hindwise
 
 DETAIL = "the model may cost 10,000 tokens a day (HINDWISE_LLM_DAILY_TOKENS): 9,000 are used; go on after 2026-05-02 00:00 UTC"
@@ -93,3 +96,17 @@ def test_lists_and_results_tell_tokens_and_cost(tmp_path):
     assert "3,412" in listed.stdout
     assert "rules stood in: llm: budget" in " ".join(listed.stdout.split())
     assert "模型: 2 calls (1 again), 3,000 + 412 tokens, cost 0.0125" in shown.stdout
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2026-05-01T09:00", "2026-05-01 09:00", "昨天"])
+def test_what_is_neither_a_day_nor_a_time_with_a_zone_is_wrong_usage_and_nothing_is_asked(tmp_path, since):
+    with api_with() as api:
+        told = hindwise("rerun", "--since", since, "--url", api.url, cwd=tmp_path)
+    assert (told.returncode, api.asked) == (exits.USAGE, [])
+    assert since in told.stderr and "2026-11-01T18:00:00+08:00" in told.stderr
+
+
+def test_a_time_with_a_zone_is_asked_for_as_it_is_meant(tmp_path):
+    with api_with(r1=(200, QUEUED), r3=(200, QUEUED)) as api:
+        hindwise("rerun", "--since", "2026-05-01T18:00:00+08:00", "--url", api.url, cwd=tmp_path)
+    assert "since=2026-05-01T18%3A00%3A00%2B08%3A00" in api.asked[0][1]
