@@ -38,15 +38,15 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
     if reflector is None:
         raise ModelRefused(f"this worker has no reflector {message.reflector!r}: check HINDWISE_REFLECTOR and LLM_MODEL")
 
-    complaints = _complaints(before, message.attempt)
-    if complaints and complaints == _complaints(before, message.attempt - 1):
-        return ReflectResult(usable=False, same_again=True)
     if isinstance(reflector, RuleReflector):
         # Rules contrast with earlier episodes and know no memories. They compute and never wait: a long transcript would hold up every
         # other step of this process.
         answer = await asyncio.to_thread(reflect_by_rules, asked.episode, Known(earlier=asked.earlier))
         return await _keep(engine, message, reflector, asked, answer, "")
 
+    complaints = _complaints(before, message.attempt)
+    if complaints and complaints == _complaints(before, message.attempt - 1):
+        return ReflectResult(usable=False, same_again=True)
     # A model takes its time, so that people see what is being waited for; rules are done before anyone could look.
     now = engine.clock.now()
     await engine.ledger.write(lambda conn: reflections.set_running(conn, message.reflection_id, "reflect", now))
