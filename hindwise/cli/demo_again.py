@@ -82,7 +82,7 @@ def _as_figure(rate: Rate) -> dict[str, float]:
 def closing_table(show: Show, users: list[str], agents: list[str], seconds: float) -> None:
     """Count all that this run left in the ledger, and show it with the rates of act 5."""
     episodes = {row["episode_id"] for owner in _owners(users, agents) for row in show.all_of("/v1/episodes", **owner)}
-    status = Counter(row["status"] for row in show.all_of("/v1/reflections"))
+    status = Counter(row["status"] for row in show.all_of("/v1/reflections") if row["episode_id"] in episodes)
     memories = {
         row["memory_id"]: row["kind"]
         for owner in _owners(users, agents)
