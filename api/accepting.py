@@ -15,12 +15,23 @@ from hindwise.model.episode import Episode, Outcome
 RETRY_AFTER_S = 5
 
 
-async def accept_run(services: Services, tenant_id: str, episode: Episode, *, recall_ids: Sequence[str], keep_first: bool) -> Accepted:
-    """Keep a whole run; a new one is handed to Temporal in the background. Raises EpisodeConflict unless `keep_first`."""
+async def accept_run(
+    services: Services,
+    tenant_id: str,
+    episode: Episode,
+    *,
+    recall_ids: Sequence[str],
+    keep_first: bool,
+    digests: Sequence[str] | None = None,
+) -> Accepted:
+    """Keep a whole run; a new one is handed to Temporal in the background. Raises EpisodeConflict unless `keep_first`.
+
+    digests: of its turns' contents, where they are known.
+    """
     engine = services.engine
     now, reflector = engine.clock.now(), engine.reflector_id()
     accepted = await engine.ledger.write(
-        lambda conn: intake.accept_run(conn, episode, reflector, recall_ids=recall_ids, now=now, keep_first=keep_first)
+        lambda conn: intake.accept_run(conn, episode, reflector, recall_ids=recall_ids, now=now, keep_first=keep_first, digests=digests)
     )
     _begin(services, tenant_id, accepted)
     return accepted

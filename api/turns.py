@@ -18,7 +18,7 @@ from api.reading import parse_json
 from api.storing import safe, safe_json, safe_line
 from hindwise.errors import InvalidInput, TurnConflict
 from hindwise.model.ids import derive, digest
-from hindwise.model.turn import MAX_TURN_BYTES, Origin, ToolCall, Turn
+from hindwise.model.turn import MAX_TURN_BYTES, Origin, ToolCall, Turn, digest_of_content
 from hindwise.safety.origin import TRUST
 
 MAX_TURNS = 1_000
@@ -86,19 +86,41 @@ class Message(_Open):
     occurred_at: Moment | None = Field(default=None, description="By default the time of arrival.")
 
 
-def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime, whole_run: bool = True) -> list[Turn]:
-    """Return safe turns in order, numbered from 1. Raises TooLarge with the position, InvalidInput for an origin above the role's.
+def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime) -> list[Turn]:
+    """Return safe turns of a session, numbered from 1. Raises TooLarge with the position, InvalidInput for an origin above the role's.
 
-    whole_run: False leaves a turn that has neither id nor time without a name, for the ledger to give.
+    A turn that has neither id nor time stays without a name, for the ledger to give.
     """
     seen: Counter[str] = Counter()
-    turns = [_turn(message, number, user_id, agent_id, now) for number, message in enumerate(messages, start=1)]
-    return [
-        turn.model_copy(update={"turn_id": _name_of(turn, message.occurred_at, seen)})
-        if not turn.turn_id and (whole_run or message.occurred_at)
-        else turn
-        for turn, message in zip(turns, messages, strict=True)
-    ]
+    turns = []
+    for number, message in enumerate(messages, start=1):
+        said, time = _said(message, number, user_id, agent_id), message.occurred_at
+        name = message.turn_id or (_name_of(digest_of_content(**said), time, seen) if time else "")
+        turns.append(Turn(seq=number, turn_id=name, occurred_at=time or now, **said))
+    return turns
+
+
+def whole_run(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
+    """Return the safe turns of a whole run, each named, a repeated id with equal content once; and the digests of their contents.
+
+    Raises as `to_turns` does, and TurnConflict for one id with unequal content.
+    """
+    seen: Counter[str] = Counter()
+    turns: list[Turn] = []
+    digests: dict[str, str] = {}
+    conflicts = []
+    for number, message in enumerate(messages, start=1):
+        said = _said(message, number, user_id, agent_id)
+        content = digest_of_content(**said)
+        name = message.turn_id or _name_of(content, message.occurred_at, seen)
+        if name not in digests:
+            digests[name] = content
+            turns.append(Turn(seq=len(digests), turn_id=name, occurred_at=message.occurred_at or now, **said))
+        elif digests[name] != content:
+            conflicts.append(name)
+    if conflicts:
+        raise TurnConflict("a turn id stands for two different contents in this request", extra={"conflicts": conflicts[:100]})
+    return tuple(turns), tuple(digests.values())
 
 
 def is_small(messages: Sequence[Message], limit: int) -> bool:
@@ -115,7 +137,8 @@ def is_small(messages: Sequence[Message], limit: int) -> bool:
     return True
 
 
-def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datetime) -> Turn:
+def _said(message: Message, number: int, user_id: str, agent_id: str) -> dict[str, Any]:
+    """The fields of a turn that `digest_of_content` reads."""
     role = _ROLES.get(message.role, str(message.role))
     origin = message.origin or _ORIGINS[role]
     if TRUST[origin] > TRUST[_ORIGINS[role]]:
@@ -128,22 +151,19 @@ def _turn(message: Message, number: int, user_id: str, agent_id: str, now: datet
         size += len(json.dumps([call.model_dump() for call in calls], ensure_ascii=False).encode())
     if size > MAX_TURN_BYTES:
         raise TooLarge(f"turns[{number - 1}] has {size} bytes, at most {MAX_TURN_BYTES} are kept: send a link to it as an artifact")
-    return Turn(
-        seq=number,
-        turn_id=message.turn_id or "",
-        role=role,
-        origin=origin,
-        participant=message.participant or {"user": user_id, "assistant": agent_id}.get(role, ""),
-        content=safe(content),
-        name=safe_line(message.name or "", 200),
-        tool_calls=calls,
-        tool_call_id=safe_line(message.tool_call_id or "", 200),
-        occurred_at=message.occurred_at or now,
-    )
+    return {
+        "role": role,
+        "origin": origin,
+        "participant": message.participant or {"user": user_id, "assistant": agent_id}.get(role, ""),
+        "content": safe(content),
+        "name": safe_line(message.name or "", 200),
+        "tool_calls": calls,
+        "tool_call_id": safe_line(message.tool_call_id or "", 200),
+    }
 
 
-def _name_of(turn: Turn, occurred_at: datetime | None, seen: Counter[str]) -> str:
-    said = digest([turn.content_digest(), occurred_at.isoformat() if occurred_at else ""])
+def _name_of(content: str, occurred_at: datetime | None, seen: Counter[str]) -> str:
+    said = digest([content, occurred_at.isoformat() if occurred_at else ""])
     seen[said] += 1
     return "auto-" + derive("turn", said, seen[said])
 
@@ -178,16 +198,3 @@ def _arguments(arguments: str | dict[str, Any] | None) -> dict[str, Any] | str:
         arguments = value
     found: dict[str, Any] = safe_json(arguments or {})
     return found
-
-
-def without_repeats(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """Return the turns of a whole run, a repeated id with equal content once. Raises TurnConflict for unequal content."""
-    first: dict[str, Turn] = {}
-    conflicts = []
-    for turn in turns:
-        known = first.setdefault(turn.turn_id, turn)
-        if known is not turn and known.content_digest() != turn.content_digest():
-            conflicts.append(turn.turn_id)
-    if conflicts:
-        raise TurnConflict("a turn id stands for two different contents in this request", extra={"conflicts": conflicts[:100]})
-    return tuple(turn if turn.seq == seq else turn.model_copy(update={"seq": seq}) for seq, turn in enumerate(first.values(), start=1))

@@ -14,7 +14,7 @@ from api.door import Door, needs
 from api.paging import decode, page
 from api.services import Caller, Use
 from api.storing import safe
-from api.turns import to_turns, without_repeats
+from api.turns import whole_run
 from hindwise.errors import InvalidInput, NotFound
 from hindwise.ledger import episodes, reflections, sessions
 from hindwise.model.episode import Outcome
@@ -32,7 +32,7 @@ async def post_episode(body: EpisodeBody, services: Use, caller: Caller, respons
     """Keep a whole finished task and look back over it. The same run again is a duplicate; with other content, 409 and the first stays."""
     now = services.engine.clock.now()
     user_id, agent_id = body.user_id or "", body.agent_id or ""
-    turns = await asyncio.to_thread(lambda: without_repeats(to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now)))
+    turns, digests = await asyncio.to_thread(lambda: whole_run(body.turns, user_id=user_id, agent_id=agent_id, now=now))
     times = [turn.occurred_at for turn in turns]
     episode = run_episode(
         caller.tenant_id,
@@ -47,7 +47,7 @@ async def post_episode(body: EpisodeBody, services: Use, caller: Caller, respons
         started_at=min(times),
         ended_at=max(times),
     )
-    accepted = await accept_run(services, caller.tenant_id, episode, recall_ids=body.recall_ids, keep_first=False)
+    accepted = await accept_run(services, caller.tenant_id, episode, recall_ids=body.recall_ids, keep_first=False, digests=digests)
     return answer_of(services, accepted, response)
 
 

@@ -63,8 +63,8 @@ async def record_turns(session_id: Id, body: TurnsBody, services: Use, caller: C
 async def _prepared(body: TurnsBody, user_id: str, agent_id: str, services: Services) -> list[Turn]:
     now = services.engine.clock.now()
     if is_small(body.turns, _LARGE_BODY):
-        return to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now, whole_run=False)
-    return await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now, whole_run=False)
+        return to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now)
+    return await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now)
 
 
 @router.post("/{session_id:path}/complete", status_code=202, operation_id="complete_task", openapi_extra=needs("write"))

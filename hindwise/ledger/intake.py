@@ -148,13 +148,20 @@ def run_digest(episode: Episode, turns: Sequence[str] | None = None) -> str:
 
 
 def accept_run(
-    conn: Connection, episode: Episode, reflector: ReflectorId, *, recall_ids: Sequence[str], now: datetime, keep_first: bool
+    conn: Connection,
+    episode: Episode,
+    reflector: ReflectorId,
+    *,
+    recall_ids: Sequence[str],
+    now: datetime,
+    keep_first: bool,
+    digests: Sequence[str] | None = None,
 ) -> Accepted:
     """Keep a whole finished run and queue its reflection. `episode.id` is `episode_of_run(tenant, source, run_id)`.
 
     A run already known is a duplicate. With another body: `differs` where `keep_first` (hooks), else raises EpisodeConflict.
     """
-    digests = [turn.content_digest() for turn in episode.turns]
+    digests = [turn.content_digest() for turn in episode.turns] if digests is None else digests
     body = run_digest(episode, digests)
     if (known := _run_again(conn, episode, body, keep_first=keep_first)) is not None:
         return known

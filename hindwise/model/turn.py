@@ -1,6 +1,7 @@
 """What is a turn? One message, tool call or tool result, with the one thing that decides how far it is believed: its origin."""
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -32,6 +33,14 @@ class ToolCall(Model):
     arguments: dict[str, Any] | str = Field(default_factory=dict)
 
 
+def digest_of_content(
+    *, role: str, origin: Origin, participant: str, content: str, name: str, tool_calls: Sequence[ToolCall], tool_call_id: str
+) -> str:
+    """What `Turn.content_digest` tells, for whoever has no turn yet: a turn without an id is named by it."""
+    calls = [call.model_dump(mode="json") for call in tool_calls]
+    return digest([role, str(origin), participant, content, name, calls, tool_call_id])
+
+
 class Turn(Model):
     """A turn as the ledger keeps it. `seq` counts from 1 within its session and never changes."""
 
@@ -50,16 +59,14 @@ class Turn(Model):
 
     def content_digest(self) -> str:
         """sha256 over all that the caller sent for this turn, without times: equal means duplicate."""
-        return digest(
-            [
-                self.role,
-                str(self.origin),
-                self.participant,
-                self.content,
-                self.name,
-                [c.model_dump(mode="json") for c in self.tool_calls],
-                self.tool_call_id,
-            ]
+        return digest_of_content(
+            role=self.role,
+            origin=self.origin,
+            participant=self.participant,
+            content=self.content,
+            name=self.name,
+            tool_calls=self.tool_calls,
+            tool_call_id=self.tool_call_id,
         )
 
     def text(self) -> str:
