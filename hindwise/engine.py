@@ -99,6 +99,8 @@ def installation_secret(settings: Settings) -> bytes:
     if given := settings.secret_key.get_secret_value():
         return given.encode()
     path = settings.data / "secret.key"
+    if settings.secret_of_one_machine():
+        _log.warning("secret_of_this_machine_alone", file=str(path.resolve()), next="give every API and worker one HINDWISE_SECRET_KEY")
     # Written beside and linked into place: of several processes starting at once, one wins and all read its key whole.
     draft = settings.data / f".secret-{os.getpid()}-{secrets.token_hex(4)}"
     if not path.exists():

@@ -100,6 +100,16 @@ async def _model(settings: Settings) -> Finding:
     return Finding("model", "ok", f"{settings.llm_model}, {limit}")
 
 
+async def _secret(settings: Settings) -> Finding:
+    if settings.secret_of_one_machine():
+        return Finding(
+            "secret",
+            "note",
+            "HINDWISE_SECRET_KEY is not set: other machines on this ledger make others; give every API and worker the same",
+        )
+    return Finding("secret", "ok", "HINDWISE_SECRET_KEY" if settings.secret_key.get_secret_value() else "the data directory's own")
+
+
 async def _ledger(settings: Settings) -> Finding:
     if not overview.exists(settings):
         return Finding("ledger", "ok", "none yet; it is made at the first start")
@@ -166,6 +176,7 @@ CHECKS: tuple[tuple[str, Callable[[Settings], Awaitable[Finding]]], ...] = (
     ("port", _port),
     ("embedder", _embedder),
     ("model", _model),
+    ("secret", _secret),
     ("ledger", _ledger),
     ("index", _index),
     ("running", _api),

@@ -140,6 +140,15 @@ def test_doctor_tells_where_each_setting_comes_from(tmp_path):
     assert (told.returncode, report["broken"]) == (0, 0)
 
 
+def test_doctor_notes_a_shared_ledger_without_a_shared_secret(tmp_path):
+    shared = {"HINDWISE_EMBED": "none", "HINDWISE_PORT": "0", "HINDWISE_DATABASE_URL": "postgresql+psycopg://nobody@127.0.0.1:9/none"}
+    for secret, (level, words) in {"": ("note", "give every API and worker the same"), "s" * 32: ("ok", "HINDWISE_SECRET_KEY")}.items():
+        told = hindwise("doctor", "--json", cwd=tmp_path, HINDWISE_SECRET_KEY=secret, **shared)
+        [finding] = [one for one in json.loads(told.stdout)["findings"] if one["name"] == "secret"]
+        assert finding["state"] == level
+        assert words in finding["detail"]
+
+
 def test_doctor_fails_when_something_is_broken(tmp_path):
     told = hindwise("doctor", cwd=tmp_path, HINDWISE_EMBED="none", HINDWISE_TEMPORAL_ADDRESS="127.0.0.1:9")
     assert told.returncode == exits.FAILED
