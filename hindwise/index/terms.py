@@ -6,11 +6,12 @@ million; the price would be one wrong candidate, which the ledger's text then sh
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
+
+from hindwise.text.remembered import remembered
 
 PACKED = np.dtype([("term", "<u8"), ("tf", "<u2")])
 _MAX_TF = 65_535
@@ -19,7 +20,7 @@ Rows = npt.NDArray[np.int32]
 Frequencies = npt.NDArray[np.float32]
 
 
-@lru_cache(maxsize=65_536)
+@remembered(65_536)
 def term_hash(term: str) -> int:
     """Return the 64-bit name of a term, the same on every machine."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

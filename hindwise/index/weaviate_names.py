@@ -5,7 +5,8 @@ import hashlib
 import hmac
 import json
 import uuid
-from functools import lru_cache
+
+from hindwise.text.remembered import remembered
 
 _NAMESPACE = uuid.UUID("6f0b1f0e-6f57-5c5e-9a53-3d9b6a4d2f11")
 
@@ -18,7 +19,7 @@ def collection_name(generation: int, secret: bytes) -> str:
     return f"Hindwise_g{generation}_{_keyed(secret, 'collection')[:12]}"
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4_096)
 def tenant_name(secret: bytes, space: str) -> str:
     """A space's tenant: `s_` and 52 letters and digits; without the secret nobody can tell which space it is."""
     return f"s_{_keyed(secret, space)[:52]}"

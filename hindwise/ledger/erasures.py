@@ -53,6 +53,11 @@ def hash_of(secret: bytes, tenant_id: str, user_id: str) -> str:
     return keyed_hash(secret, "space", tenant_id, user_space(user_id))
 
 
+def wiped_in_all(conn: Connection) -> int:
+    """How many users were wiped since the ledger began."""
+    return int(conn.execute(select(func.count()).where(erasures.c.wiped_at.is_not(None))).scalar_one())
+
+
 def request(conn: Connection, erasure_id: str, tenant_id: str, user_id: str, user_hash: str, by: str, now: datetime) -> Erasure:
     """Accept an erasure. One that is not wiped yet covers what came since: then that one is returned, and so is one of this id."""
     leases.alone(conn, "erasures")  # of two that ask at once the later finds the first

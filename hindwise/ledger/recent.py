@@ -17,9 +17,11 @@ import structlog
 from sqlalchemy import Connection, Row, select
 
 from hindwise.errors import HindwiseError
+from hindwise.ledger import erasures
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.schema import episodes
 from hindwise.model.episode import Episode
+from hindwise.text.remembered import forget_words
 
 MAX_CHARS = 16_000_000
 MAX_AGE_S = 900.0
@@ -48,6 +50,7 @@ class RecentEpisodes:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._chars = 0
         self._lock = threading.Lock()
+        self._wiped = (-1, -1)
 
     def get(self, row: Row[Any]) -> Episode | None:
         """Return the episode that was put together from exactly this row, or None."""
@@ -75,7 +78,7 @@ class RecentEpisodes:
             self._drop(episode_id)
 
     async def keep_clean(self, ledger: Ledger) -> None:
-        """Forget what grew old, and what the ledger does not hold as it was any more; for ever."""
+        """Forget what grew old, what the ledger does not hold as it was any more, and after an erasure words; for ever."""
         while True:
             await asyncio.sleep(CLEAN_EVERY_S)
             try:
@@ -98,6 +101,11 @@ class RecentEpisodes:
                 for name in asked:
                     if there.get(name) != known[name] and (kept := self._kept.get(name)) and kept.row == known[name]:
                         self._drop(name)
+        wiped = await ledger.read(erasures.wiped_in_all)
+        if (wiped, wiped) != self._wiped:
+            # And once more the next time: what was being read in this moment remembers it after this.
+            forget_words()
+            self._wiped = (self._wiped[1], wiped)
 
     def _drop(self, episode_id: str) -> None:
         if kept := self._kept.pop(episode_id, None):

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from hindwise.recall.question import Question
 from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
 from hindwise.recall.select import Scored
 from hindwise.recall.yardstick import Shape, shape_of
+from hindwise.text.remembered import remembered
 from hindwise.text.tokens import tokens
 
 _RAW = frozenset({Kind.EVENT, Kind.SNIPPET})
@@ -177,7 +177,7 @@ class _Counts:
         return self._all[word]
 
 
-@lru_cache(maxsize=2_048)
+@remembered(2_048)
 def _task_tokens(task: str) -> tuple[str, ...]:
     """Tasks are few, and asked about again and again."""
     return tuple(dict.fromkeys(tokens(task)))

@@ -2,7 +2,8 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+
+from hindwise.text.remembered import remembered
 
 _SECTIONS = {
     "missing": re.compile(r"(?i)(?:missing|not called|缺少|遗漏|未调用)(?: calls?|的?调用)?\s*[:：]\s*([^;；\n]+)"),
@@ -25,7 +26,7 @@ class Verdict:
         return not (self.missing or self.extra or self.other)
 
 
-@lru_cache(maxsize=64)  # the lessons of an episode read its note again and again
+@remembered(64)  # the lessons of an episode read its note again and again
 def verdict_of(note: str) -> Verdict:
     """Read a note such as `missing: a; extra: b; other arguments: c(x, y)`; Chinese headings too. Anything else gives an empty verdict."""
     found: dict[str, list[tuple[str, tuple[str, ...]]]] = {}

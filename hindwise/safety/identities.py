@@ -6,13 +6,13 @@ From the user id, from inputs, tool arguments and answers by the key they stand 
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 from hindwise.model.episode import Episode
 from hindwise.model.once import once_per_episode
 from hindwise.safety.introductions import introduced, is_chinese_name, titled
 from hindwise.safety.proper_nouns import PROPER_NOUNS
+from hindwise.text.remembered import remembered
 from hindwise.text.stop_words import STOP_WORDS
 
 _PERSON_KEYS = re.compile(
@@ -42,17 +42,17 @@ MAX_DEPTH = 40
 """Deeper JSON is no record about a person."""
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _names_an_id(key: str) -> bool:
     return _ID_KEYS.match(key) is not None
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _names_a_person(key: str) -> bool:
     return _PERSON_KEYS.match(key) is not None
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _names_a_role(key: str) -> bool:
     return _ROLE_KEYS.match(key) is not None
 

@@ -5,11 +5,11 @@ Names cannot be told from words by their look. They come from the episode itself
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
 from hindwise.safety.masking import is_card, is_chinese_id
+from hindwise.text.remembered import remembered
 
 
 class Span(NamedTuple):
@@ -126,7 +126,7 @@ def _foreign_parts(name: str) -> list[str]:
     return [part for part in re.split(r"[^A-Za-z\u00c0-\u024f'’]+", name) if len(part) >= 3]
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def _name_signs(names: frozenset[str]) -> _Signs:
     words: dict[str, tuple[str, ...]] = {}
     for name in names:
@@ -137,7 +137,7 @@ def _name_signs(names: frozenset[str]) -> _Signs:
     return _Signs((*((name.lower(), name) for name in names), *foreign), words)
 
 
-@lru_cache(maxsize=64)
+@remembered(64)
 def _names_pattern(names: frozenset[str]) -> re.Pattern[str] | None:
     """One expression for some names; remembered, because an episode's texts hold the same ones again and again."""
     ordered = sorted(set(_name_patterns(names)), key=lambda p: (-len(p), p))
@@ -192,7 +192,7 @@ def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:
 _LINE_CHARS = 500
 
 
-@lru_cache(maxsize=512)
+@remembered(512)
 def _find_in_line(text: str, names: frozenset[str]) -> tuple[Span, ...]:
     """Remembered: readers and validators of an episode look at the same sentences and lines."""
     return tuple(_find(text, names))

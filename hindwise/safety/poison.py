@@ -4,10 +4,10 @@ Read in what tools and pages said, and in drafts that stand on it. What users sa
 """
 
 import re
-from functools import lru_cache
 
 from hindwise.safety.origin import is_order_in_error
 from hindwise.text.cue import Cue
+from hindwise.text.remembered import remembered
 
 MAX_READ_CHARS = 65_536
 """Of one output; a longer one is a dump, and no draft may hold more than a line of it."""
@@ -116,7 +116,7 @@ _CLAIMS = frozenset({"ignore-previous", "supersedes", "impersonates", "remote-sc
 """What no draft may say that stands on a tool or a page, whoever else is quoted with it."""
 
 
-@lru_cache(maxsize=256)
+@remembered(256)
 def poison_in(text: str) -> str:
     """Return the name of the first sort of planted words in `text`, or "". For words of tools and pages, and drafts that stand on them."""
     read = text[:MAX_READ_CHARS]

@@ -8,12 +8,12 @@ A change here makes stored tokens wrong: raise TOKENIZER_VERSION and rebuild the
 import re
 import threading
 from collections.abc import Iterator
-from functools import lru_cache
 
 import Stemmer
 
 from hindwise.text.clean import nfkc
 from hindwise.text.language import CJK
+from hindwise.text.remembered import remembered
 from hindwise.text.stop_words import STOP_WORDS
 
 TOKENIZER_VERSION = 1
@@ -54,7 +54,7 @@ def _bigrams(run: str) -> list[str]:
     return [run] if len(run) == 1 else [run[i : i + 2] for i in range(len(run) - 1)]
 
 
-@lru_cache(maxsize=8_192)  # people and tools say the same words again and again
+@remembered(8_192)  # people and tools say the same words again and again
 def _known_word(run: str) -> tuple[tuple[str, bool], ...]:
     return tuple(_word_tokens(run))
 

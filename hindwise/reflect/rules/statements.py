@@ -5,7 +5,6 @@ Suppositions, jokes, questions and what others said are no statements of the use
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
@@ -20,6 +19,7 @@ from hindwise.safety.origin import looks_injected, trust_of
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.cue import Cue
 from hindwise.text.language import language_of
+from hindwise.text.remembered import remembered
 
 MAX_STATEMENT_CHARS = 300
 """A longer sentence is a story: it goes to the model, not to rules."""
@@ -122,7 +122,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；;])")
 _BEFORE_QUESTION = re.compile(r"(?i)((?:since|as|because) i(?:'m| am) [^,]{3,60}|我[^，。？?]{2,40})[,，](?=.{2,}[?？]$)")
 
 
-@lru_cache(maxsize=256)  # several readers of an episode ask for the same messages
+@remembered(256)  # several readers of an episode ask for the same messages
 def sentences_of(text: str) -> tuple[str, ...]:
     """Return the sentences of a text, in order; a leading clause before a question is one of its own."""
     # Full stops inside of quotation marks end no sentence of the speaker.
@@ -137,7 +137,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
     return tuple(part.replace("\ue001", "。").replace("\ue002", ". ") for part in whole)
 
 
-@lru_cache(maxsize=512)  # several readers of an episode ask for the same sentences
+@remembered(512)  # several readers of an episode ask for the same sentences
 def kind_of(sentence: str) -> Kind | None:
     """Return what a sentence of the user states, or None: no statement, or not the user's own."""
     if len(sentence) > MAX_STATEMENT_CHARS:

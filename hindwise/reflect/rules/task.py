@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Kind
@@ -15,6 +14,7 @@ from hindwise.reflect.transcript import Language, Step, call_names, user_turns
 from hindwise.safety.personal import find_personal, scrub
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.generalise import generalise
+from hindwise.text.remembered import remembered
 
 MAX_FIRST_CHARS = 1_000
 """Of a goal or first message: what is longer is material, not the request."""
@@ -138,7 +138,7 @@ def _coordinate(sentence: str, language: Language) -> list[str]:
     return [part.strip() for part in cut.split(sentence) if part.strip()]
 
 
-@lru_cache(maxsize=2_048)
+@remembered(2_048)
 def _request_of(sentence: str, names: frozenset[str], language: Language) -> Request | None:
     """What one sentence asks for, or None. Remembered: the task and its unmet requests are read from the same sentences."""
     if not _may_ask(sentence):

@@ -5,10 +5,10 @@ nothing is returned: a broken condition is worse than none.
 """
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from hindwise.text.cue import Cue
+from hindwise.text.remembered import remembered
 
 MAX_CHARS = 45
 """Of verb and object: the rest of a conclusion says what to do about it."""
@@ -133,7 +133,7 @@ _FILLING = re.compile(
 _OWNER = re.compile(r"(?i)\b(?:my|our|your|his|her|their)\b")
 
 
-@lru_cache(maxsize=512)  # several readers of an episode ask for the same sentences
+@remembered(512)  # several readers of an episode ask for the same sentences
 def request_of(sentence: str) -> Request | None:
     """Return what a sentence asks for, or None. `sentence` has its personal spans replaced by `…`."""
     text = sentence.replace("’", "'").strip()

@@ -4,9 +4,9 @@ What asks for nothing gives nothing.
 """
 
 import re
-from functools import lru_cache
 
 from hindwise.reflect.rules.task_en import Request
+from hindwise.text.remembered import remembered
 
 MAX_CHARS = 20
 MAX_SPECIFIC_CHARS = 40
@@ -56,7 +56,7 @@ _WEAK = re.compile(r"^(?:查看?|找|做|发|加|开|设|改|换|解释|说明|�
 _QUESTION = re.compile(r"怎么|如何|为什么|为何|多少|什么|哪|是否|能不能|有没有|几|吗[？?]?$|[？?]$")
 
 
-@lru_cache(maxsize=512)  # several readers of an episode ask for the same sentences
+@remembered(512)  # several readers of an episode ask for the same sentences
 def request_of(sentence: str) -> Request | None:
     """Return what a sentence asks for, or None. `sentence` has its personal spans replaced by `…`."""
     best: Request | None = None

@@ -2,13 +2,13 @@
 
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft, Evidence
 from hindwise.model.turn import Turn
 from hindwise.text.language import Language
+from hindwise.text.remembered import remembered
 
 MAX_COMPLAINT_CHARS = 500
 
@@ -33,7 +33,7 @@ def fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
-@lru_cache(maxsize=32)
+@remembered(32)
 def folded(text: str) -> str:
     """The same, remembered: the turns of one episode are asked again and again."""
     return fold(text)

@@ -16,6 +16,7 @@ from hindwise.ledger.intake import Accepted
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import ReflectionStatus
+from hindwise.text.remembered import remembered
 from tests.build import NOON, TENANT, make_episode, make_outcome, make_turn
 from tests.conformance.ledger.conftest import RULES
 
@@ -118,6 +119,24 @@ async def test_of_an_erased_user_nothing_stays_in_the_memory_of_another_process(
     gc.collect()
     assert words() is None
     assert await other.read(_load(theirs.episode_id, recent)) is kept
+
+
+async def test_words_whose_reading_a_process_remembers_are_forgotten_after_an_erasure_and_kept_else(ledger: Ledger) -> None:
+    read = []
+    reading = remembered(8)(read.append)
+    recent = RecentEpisodes()
+    for _ in range(3):
+        await recent.clean(ledger)
+    reading("my own words 我的话")
+    await recent.clean(ledger)
+    reading("my own words 我的话")
+    assert len(read) == 1
+    await _wipe(ledger, "e1", NOON)
+    await recent.clean(ledger)
+    reading("my own words 我的话")  # somebody was at it in this moment
+    await recent.clean(ledger)
+    reading("my own words 我的话")
+    assert len(read) == 3
 
 
 async def test_a_user_who_comes_back_with_the_same_run_gets_nothing_of_before(ledger: Ledger) -> None:
