@@ -130,12 +130,14 @@ class _Known:
             self._lines.add(line)
             found = list(_WORD.finditer(line))
             words = [match[0] for match in found]
-            small = {word for word in words if word.islower()}
+            distinct = set(words)
+            small = {word for word in distinct if word.islower()}
             self.small |= small
-            rest = [match for match, word in zip(found, words, strict=True) if word not in small]
-            if not rest:
+            if len(small) == len(distinct):
                 continue
-            loud = [pair for pair in pairwise(words) if pair[0].isupper() and _is_loud(pair[0]) and _is_loud(pair[1])]
+            rest = [match for match, word in zip(found, words, strict=True) if word not in small]
+            shouted = {word for word in distinct - small if _is_loud(word)}
+            loud = [pair for pair in pairwise(words) if shouted.issuperset(pair)] if shouted else []
             self.loud.update(loud if len(loud) < 3 else ())
             capital = [match for match in rest if self._is_named(match[0])]
             if len(capital) < 3 or len(capital) < 0.7 * len(found):  # else a headline, whose capitals tell nothing
