@@ -1,10 +1,11 @@
 """The ground of all request models: unknown names refused with the nearest known one, texts and numbers not guessed from other types."""
 
 import difflib
+import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StrictStr, model_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from hindwise.errors import InvalidInput
@@ -92,6 +93,16 @@ def _an_id(value: str) -> str:
         raise PydanticCustomError("id", "{text}", {"text": error.detail}) from error
 
 
+_DATE_FIRST = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]", re.ASCII)
+
+
+def _written_as_a_time(value: Any) -> Any:
+    """A bare number would be read as seconds since 1970: `2026` as half an hour past midnight of that year's first day."""
+    if isinstance(value, datetime) or (isinstance(value, str) and _DATE_FIRST.match(value)):
+        return value
+    raise PydanticCustomError("time", "a time with a zone is expected, as in 2026-05-01T09:00:00Z", {})
+
+
 def _a_time(value: datetime) -> datetime:
     if not 1970 <= value.year <= 2200:
         raise PydanticCustomError("time", "a time between 1970 and 2200 is expected", {})
@@ -104,7 +115,7 @@ Id = Annotated[StrictStr, Field(min_length=1, max_length=MAX_ID_CHARS), AfterVal
 OurId = Annotated[StrictStr, Field(min_length=1, max_length=64)]
 """An id that we gave."""
 
-Moment = Annotated[AwareDatetime, AfterValidator(_a_time)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_written_as_a_time), AfterValidator(_a_time)]
 """RFC 3339 with a zone; kept in UTC."""
 
 

@@ -96,7 +96,8 @@ async def test_reflections_are_filtered_by_time_with_a_zone(front: Front) -> Non
     assert len((await front.http.get("/v1/reflections", params={"since": "2026-01-01T00:00:00+08:00"})).json()["items"]) == 1
     assert (await front.http.get("/v1/reflections?since=2026-01-01T00:00:00+08:00")).status_code == 200
     assert (await front.http.get("/v1/reflections", params={"since": "2030-01-01T00:00:00Z"})).json()["items"] == []
-    assert (await front.http.get("/v1/reflections", params={"since": "yesterday"})).status_code == 422
+    for odd in ("yesterday", "2026", "1764000000", "2026-11-30", "2026-11-30T00:00:00"):
+        assert (await front.http.get("/v1/reflections", params={"since": odd})).status_code == 422, odd
 
 
 async def test_a_very_long_task_is_told_up_to_a_bound_and_says_so(front: Front) -> None:

@@ -155,6 +155,8 @@ async def test_more_than_a_thousand_turns_in_one_request_are_refused(front: Fron
         {"role": "user", "content": "x", "occurred_at": "2026-01-01T00:00:00"},
         {"role": "user", "content": "x", "occurred_at": "0001-01-01T00:00:00+14:00"},
         {"role": "user", "content": "x", "occurred_at": 1e300},
+        {"role": "user", "content": "x", "occurred_at": 2026},
+        {"role": "user", "content": "x", "occurred_at": "20261130"},
         {"role": "assistant", "tool_calls": [{"function": {"name": "x" * 201}}]},
         {"content": "x"},
         "text",
