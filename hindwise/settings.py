@@ -107,7 +107,7 @@ class Settings(BaseSettings):
     """Any OpenAI-compatible endpoint."""
     llm_api_key: SecretStr = Field(default=SecretStr(""), validation_alias=_plain("LLM_API_KEY"))
     """Its key."""
-    llm_model: str = Field(default="", validation_alias=_plain("LLM_MODEL"))
+    llm_model: str = Field(default="", max_length=200, validation_alias=_plain("LLM_MODEL"))
     """The model that reflects; empty = rules alone."""
     llm_timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     """One question to the model; a local model on few cores may need minutes. HINDWISE_LLM_BUDGET_S bounds it too."""
