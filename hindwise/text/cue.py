@@ -39,12 +39,15 @@ class Cue:
         small, signs = text.lower(), self._english
         if not text.isascii():
             small, signs = small.translate(_ALIKE), self._signs
+        tried: list[_Rule] = []
         # Plain loops: a generator would take longer than the search.
         for sign, rules in signs:
             if sign in small:
                 for rule in rules:
-                    if rule.pattern.search(text):
-                        return True
+                    if rule not in tried:
+                        tried.append(rule)
+                        if rule.pattern.search(text):
+                            return True
         return False
 
     @cached_property
