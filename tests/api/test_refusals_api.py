@@ -83,7 +83,7 @@ async def test_the_first_answer_is_told_beside_the_one_that_was_kept(front: Fron
         (2, "form", "", ""),
     ]
     assert all(item["reason"] and item["written_by"].startswith("llm m") for item in told["rejected"])
-    assert [decision["action"] for decision in told["decisions"]] == ["add"]
+    assert [decision["action"] for decision in told["decisions"]] == ["add", "add"], "the model's, and what happened, told by rules"
     assert {rule: number for rule, number in (await _counted(front)).items() if number} == {"quote-occurs": 1, "form": 1}
 
 
@@ -104,8 +104,8 @@ async def test_what_has_no_owner_is_told_and_counted_once(front: Front) -> None:
     for _ in range(2):
         await resolve(front.engine, ResolveInput(reflection_id=reflection_id, attempt=1))
     told = (await front.http.get(f"/v1/reflections/{reflection_id}")).json()
-    assert [(item["rule"], item["attempt"]) for item in told["rejected"]] == [("owner", 0)]
-    assert (await _counted(front))["owner"] == 1
+    assert [(item["rule"], item["kind"]) for item in told["rejected"]] == [("owner", "preference"), ("owner", "event")]
+    assert (await _counted(front))["owner"] == 2
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
