@@ -18,7 +18,7 @@ from hindwise.model.reflection import Usage
 _HEAD = ""
 """In the place of a model: the row that is locked, which counts nothing."""
 _OUTLIVED = timedelta(days=1)
-"""No question takes so long: what is held for longer was planned and never asked."""
+"""No question takes so long: what is held for longer was never asked, or nobody lived to tell what it cost."""
 _COUNTED = ("calls", "reasks", "prompt_tokens", "completion_tokens", "lost_tokens", "cost", "priced_calls", "saved", "refused")
 
 
@@ -98,7 +98,7 @@ def hold(
     """
     insert_new(conn, model_days, [{"tenant_id": tenant_id, "day": day, "model": _HEAD}])
     conn.execute(select(model_days.c.day).where(_key(tenant_id, day, _HEAD)).with_for_update()).one()
-    conn.execute(delete(model_holds).where(model_holds.c.tenant_id == tenant_id, model_holds.c.at < now - _OUTLIVED))
+    _end_outlived(conn, tenant_id, model, now - _OUTLIVED)
     if (before := _taken_over(conn, held, day, model, asked_by)) is not None:
         return before
     found = room(conn, tenant_id, day)
@@ -107,6 +107,17 @@ def hold(
     row = {"id": held, "tenant_id": tenant_id, "day": day, "tokens": tokens, "asked_by": asked_by, "at": now}
     insert_new(conn, model_holds, [row])
     return Hold(held, tenant_id, day, tokens, asked_by)
+
+
+def _end_outlived(conn: Connection, tenant_id: str, model: str, before: datetime) -> None:
+    """Free what was only planned. What was asked counts as used: its worker died, or the clock of another leapt ahead of it."""
+    outlived = (model_holds.c.tenant_id == tenant_id, model_holds.c.at < before)
+    rows = conn.execute(select(model_holds.c.day, model_holds.c.tokens, model_holds.c.asked_by).where(*outlived)).all()
+    for row in rows:
+        if row.asked_by:
+            _count(conn, tenant_id, row.day, model, lost_tokens=row.tokens)
+    if rows:
+        conn.execute(delete(model_holds).where(*outlived))
 
 
 def _taken_over(conn: Connection, held: str, day: str, model: str, asked_by: str) -> Hold | None:

@@ -98,6 +98,17 @@ async def test_a_new_day_has_all_its_tokens_and_a_question_over_midnight_counts_
     assert (await room(ledger), await room(ledger, early.date().isoformat())) == (Room(100, 0), Room(0, 900))
 
 
+async def test_what_was_asked_and_never_told_counts_as_used_a_day_later_and_what_was_planned_does_not(ledger):
+    asked = await ledger.write(hold("q1", by="dead"))
+    await ledger.write(hold("planned", by=""))
+    later = NOON + timedelta(days=2)
+    await ledger.write(hold("q2", now=later))
+    # Also where the later clock was wrong: the one that asked may still live, and its cost is in the estimate already.
+    assert not await ledger.write(lambda conn: spending.settle(conn, asked, COST, "m"))
+    await ledger.write(hold("q3", now=later))
+    assert (await room(ledger), await room(ledger, later.date().isoformat())) == (Room(100, 0), Room(0, 200))
+
+
 async def test_a_ceiling_of_nothing_is_none_and_tenants_do_not_share(ledger):
     assert isinstance(await ledger.write(hold("q1", tokens=10**6, ceiling=0)), Hold)
     assert isinstance(await ledger.write(hold("q2", tokens=1)), Room)
