@@ -120,7 +120,7 @@ class _Beside:
 
 def _beside(episode: Episode, known: Known, lang: Language, whole: int, room: int) -> _Beside:
     """Known items first, then the contrast, then examples, as far as `room` tokens go: a short task is asked about shortly."""
-    numbered = _nearest([memory for memory in known.memories if memory.language == lang], min(room, 250 + whole // 20, 800))
+    numbered = _nearest([memory for memory in known.memories if memory.language == lang], min(room - FENCE_TOKENS, 250 + whole // 20, 800))
     listed = "\n".join(f"{number}. {_known_line(memory)}" for number, memory in numbered.items())
     room -= _cost_of_fence(listed)
     others = min(room - count_tokens(_prompt("contrast", lang)) - FENCE_TOKENS, 100 + int(0.15 * whole), 1_200)
