@@ -108,12 +108,17 @@ async def fill(engine: Engine, by_agent: Mapping[str, Sequence[str]]) -> None:
 class _Gathered:
     """Takes the rows of single inserts and writes them many at a time: what a bench may do and a reflection never needs."""
 
+    rowcount = 1
+
     def __init__(self) -> None:
         self.rows: dict[Insert, list[dict[str, Any]]] = {}
+        self.info: dict[str, Any] = {}
+        """As a connection's: no driver of its own, so that every statement comes to `execute`."""
 
-    def execute(self, statement: Insert, row: dict[str, Any]) -> None:
+    def execute(self, statement: Insert, row: dict[str, Any]) -> "_Gathered":
         """Note it."""
         self.rows.setdefault(statement, []).append(row)
+        return self
 
 
 def _keep(conn: Connection, kept: Sequence[Memory], items: Sequence[IndexItem]) -> None:
