@@ -14,7 +14,7 @@ from typing import Any
 from hindwise.ledger.reflections import Attempt
 from hindwise.model.base import Model
 from hindwise.model.episode import Episode, OutcomeStatus
-from hindwise.model.memory import Kind, Memory
+from hindwise.model.memory import SLOTTED, Kind, Memory
 from hindwise.reflect.judged import own_share
 from hindwise.reflect.rules import reflect_by_rules
 
@@ -23,7 +23,6 @@ _OF_PERSONS = re.compile(r"[\w.+-]+@[\w-]+\.\w+|\d{5,}|\b(?=[A-Z0-9]*\d)(?=[A-Z0
 """E-mail addresses, long numbers, reservation codes, customer ids."""
 _FAILED = re.compile(r"\bfail(?:ed|s|ure)?\b|\bcould not\b|\bunable to\b|失败|未能|无法", re.IGNORECASE)
 _DONE = re.compile(r"\bsuccess|\bsucceed|\bresolved\b|\bcompleted\b|成功|已完成", re.IGNORECASE)
-_SLOTTED = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.TODO})
 _OUTSIDE = frozenset({"tool", "web"})
 
 
@@ -198,13 +197,13 @@ def _faults(run: Run, episode: Episode, memory: Memory) -> Iterator[str]:
     places = [(place.quote, [turn for turn in episode.turns if turn.seq == place.seq]) for place in memory.evidence]
     if not any(turns for _, turns in places):
         yield "no turn of the transcript stands behind it"
-    if memory.kind in _SLOTTED | {Kind.FACT} and not any(quote for quote, _ in places):
+    if memory.kind in SLOTTED and not any(quote for quote, _ in places):
         yield "no words of the transcript stand behind it"
     for quote, turns in places:
         if quote and not any(_fold(quote) in _fold(turn.text()) for turn in turns):
             yield f"quotes what is not there: {quote}"
     origins = {str(turn.origin) for quote, turns in places if quote for turn in turns}
-    if memory.kind in _SLOTTED and origins and origins <= _OUTSIDE:
+    if memory.kind in SLOTTED - {Kind.FACT} and origins and origins <= _OUTSIDE:
         yield f"{memory.kind} in the words of {', '.join(sorted(origins))}"
     called = {call.name for turn in episode.turns for call in turn.tool_calls} | {turn.name for turn in episode.turns if turn.name}
     yield from (f"names a tool that was not used: {tool}" for tool in memory.tools if tool not in called)

@@ -3,7 +3,7 @@
 import re
 
 from hindwise.model.episode import Episode, OutcomeStatus
-from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft, Kind
+from hindwise.model.memory import MAX_SNIPPET_CHARS, SLOTTED, Draft, Kind
 from hindwise.model.once import once_per_episode
 from hindwise.reflect import cues
 from hindwise.reflect.rules.worth import why_not_kept
@@ -13,8 +13,6 @@ from hindwise.text.language import say
 
 MIN_IMPORTANCE = 6
 """From here on an item is kept whatever its kind."""
-
-_EXPLICIT = frozenset({Kind.PREFERENCE, Kind.INSTRUCTION, Kind.TODO, Kind.FACT})
 
 
 @once_per_episode
@@ -74,7 +72,7 @@ def keep(episode: Episode, draft: Draft) -> str | None:
         return "a filler: it says nothing"
     if draft.kind is Kind.SNIPPET and len(draft.conclusion) > MAX_SNIPPET_CHARS:
         return f"raw text of more than {MAX_SNIPPET_CHARS} characters"
-    if draft.kind in _EXPLICIT or draft.importance >= MIN_IMPORTANCE:
+    if draft.kind in SLOTTED or draft.importance >= MIN_IMPORTANCE:
         return None
     if draft.kind in (Kind.EVENT, Kind.LESSON) and episode.outcome.status is not OutcomeStatus.UNKNOWN:
         return None

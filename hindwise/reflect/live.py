@@ -34,6 +34,7 @@ def _asks(turn: Turn) -> bool:
     text = turn.content
     if not any(cue.search(text) for cue in (_WISH, cues.CHANGE, cues.STANDING, cues.CORRECTION)):
         return False
+    # Of unfinished work only the end of the task tells whether it stayed so.
     return any(statement.kind is not Kind.TODO for statement in statements_of(spoken(turn)))
 
 
