@@ -12,34 +12,52 @@ from hindwise.model.reflection import ReflectionStatus
 from hindwise.reflect.budget import day_of
 from hindwise.reflect.gate import worth_reflecting
 from hindwise.reflect.rules import RuleReflector
-from workflows.contracts import Done, FinishInput
+from workflows.contracts import FinishInput, FinishResult
 
+_ERASED = "its space was erased"
 _REASONS = {
+    "erased": _ERASED,
     "newer-verdict": "a later verdict of the same task is reflected instead",
     "person": "a person skipped it",
 }
-_ERASED = "its space was erased"
+_VANISHED = "the step {step} found gone what it needs, three times in a row. Next: `hindwise rerun` looks back over the task anew."
+_SOMETHING_GONE = frozenset({"erased", "vanished"})
 
 
-async def finish(engine: Engine, message: FinishInput) -> Done:
-    """Set the final status with the reason in words; a second call, or one for an erased reflection, changes nothing."""
-    if message.skip_code == "erased":
-        # Its row is gone or goes with the space. One that is there belongs to a user who came back with the same task.
-        return Done()
+async def finish(engine: Engine, message: FinishInput) -> FinishResult:
+    """Set the final status with the reason in words; a second call changes nothing.
+
+    Where something was gone the reflection that the work began with ends, so that no sweep begins it again for ever; one that is there in
+    its place belongs to a user who was erased and came back with the same task, and is left alone.
+    """
     reason = await _reason(engine, message) if message.status == "skipped" else ""
+    error = _VANISHED.format(step=message.step) if message.status == "failed" else ""
     now = engine.clock.now()
 
-    def end(conn: Connection) -> str:
+    def end(conn: Connection) -> str | None:
+        if message.skip_code in _SOMETHING_GONE and not _is_ours(conn, message):
+            return None
         status = ReflectionStatus(message.status)
         ended = reflections.finish(
-            conn, message.reflection_id, status, now, index_pending=message.index_pending, skip_reason=reason, error=""
+            conn, message.reflection_id, status, now, index_pending=message.index_pending, skip_reason=reason, error=error
         )
-        if ended and message.status == "skipped":
+        if ended and message.status != "completed":
             _account(conn, engine, message, now)
         return ended
 
-    engine.recent.forget(await engine.ledger.write(end))
-    return Done()
+    ended = await engine.ledger.write(end)
+    if ended is not None:
+        engine.recent.forget(ended)
+    return FinishResult(gone=ended is None)
+
+
+def _is_ours(conn: Connection, message: FinishInput) -> bool:
+    """Whether the reflection that the work began with is there still. Unknown where nothing was gathered: the next start knows it."""
+    try:
+        row = reflections.row_of(conn, message.reflection_id, lock=True)
+    except NotFound:
+        return False
+    return bool(row.created_at.isoformat() == message.began)
 
 
 def _account(conn: Connection, engine: Engine, message: FinishInput, now: datetime) -> None:

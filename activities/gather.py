@@ -49,6 +49,7 @@ async def gather(engine: Engine, message: StepInput) -> GatherResult:
         skip=skip,
         skip_code="nothing-to-learn" if skip else "",
         reflector=row.reflector,
+        began=row.created_at.isoformat(),
         outcome=str(episode.outcome.status),
         turns=len(episode.turns),
         budget_s=engine.settings.llm_budget_s,

@@ -160,7 +160,9 @@ class GatherResult(Message):
 
     skip: bool = False
     skip_code: str = ""
-    """final, newer-verdict, nothing-to-learn, nothing-kept, person, erased."""
+    """final, newer-verdict, nothing-to-learn, nothing-kept, person, erased, vanished."""
+    began: str = ""
+    """When the ledger took the reflection in, which tells it from one of the same id by a user who was erased and came back."""
     reflector: str = "rules"
     outcome: str = "unknown"
     turns: int = 0
@@ -255,12 +257,23 @@ class StepInput(Message):
 
 
 class FinishInput(Message):
-    """Activity `finish`: make the reflection final in the ledger. status: completed or skipped."""
+    """Activity `finish`: make the reflection final in the ledger. status: completed, skipped or failed.
+
+    `began`: as in GatherResult, empty where nothing was gathered. `step`: of what is `vanished`, which step found it gone.
+    """
 
     reflection_id: str
     status: str
     index_pending: bool = False
     skip_code: str = ""
+    began: str = ""
+    step: str = ""
+
+
+class FinishResult(Message):
+    """`gone`: the reflection that the workflow began with is in the ledger no more, so it was erased."""
+
+    gone: bool = False
 
 
 class ParkInput(Message):
@@ -283,7 +296,7 @@ class ReflectionReport(Message):
     """What a reflection workflow returns, for people who look at it in Temporal; the ledger holds the truth."""
 
     status: str
-    """completed or skipped."""
+    """completed, skipped or failed."""
     skip_code: str = ""
     reflector: str = ""
     fallback_cause: str = ""
@@ -356,7 +369,7 @@ ACTIVITIES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
     "resolve": (ResolveInput, ResolveResult),
     "index": (StepInput, IndexResult),
     "credit": (StepInput, CreditResult),
-    "finish": (FinishInput, Done),
+    "finish": (FinishInput, FinishResult),
     "park": (ParkInput, Done),
     "erase_begin": (EraseStep, Done),
     "erase_open": (EraseOpenInput, EraseOpenResult),

@@ -51,6 +51,9 @@ CONTINUE_AFTER_TURNS: Final = 200
 GROUND_TRIES: Final = 3
 """How often the same reflector is asked, with the validators' complaints, before rules stand in."""
 
+GONE_PAUSES: Final = (timedelta(seconds=1), timedelta(seconds=4))
+"""Before a step that found something gone looks anew: what another task erased, closed or wrote meanwhile is read as it stands then."""
+
 STICKY_TIMEOUT: Final = timedelta(seconds=2)
 """How long a turn waits for a worker that died before another may take it."""
 

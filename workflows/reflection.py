@@ -19,6 +19,7 @@ with workflow.unsafe.imports_passed_through():
         CreditResult,
         Done,
         FinishInput,
+        FinishResult,
         GatherResult,
         GroundInput,
         GroundResult,
@@ -40,7 +41,9 @@ R = TypeVar("R", bound=Message)
 
 RULES = "rules"
 _GONE = frozenset({"not-found", "space-erased"})
-"""Erased while it ran: what is left to do is nothing."""
+"""What a step worked on is no more. Where its space was erased nothing is left to do; anything else may be read anew."""
+_TOLD_APART = "vanished-is-not-erased"
+"""Before this patch both ended as erased, at once."""
 
 _NEXT_STEP = "Send the signal `retry` (after mending the cause), `use_rules` (go on without a model) or `skip` (keep nothing more)."
 
@@ -51,6 +54,14 @@ class _Skipped(Exception):
     def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
+
+
+class _Vanished(Exception):
+    """Leaves the story: `step` found gone what it needs, however often it looked."""
+
+    def __init__(self, step: str) -> None:
+        super().__init__(step)
+        self.step = step
 
 
 class _RulesWanted(Exception):
@@ -87,6 +98,9 @@ class Reflection:
             return await self._story()
         except _Skipped as skipped:
             return await self._finish(ReflectionReport(status="skipped", skip_code=skipped.code, reflector=self._gathered.reflector))
+        except _Vanished as vanished:
+            report = ReflectionReport(status="failed", skip_code="vanished", reflector=self._gathered.reflector)
+            return await self._finish(report, step=vanished.step)
 
     async def _story(self) -> ReflectionReport:
         workflow.set_current_details("Reading the task.")
@@ -223,7 +237,7 @@ class Reflection:
             return IndexResult(pending=True)
 
     async def _credit(self) -> CreditResult:
-        """A person who skips here skips the crediting only: the conclusions are kept already."""
+        """A person who skips here skips the crediting only, and so does what is gone: the conclusions are kept already."""
 
         async def credit() -> CreditResult:
             return await self._do("credit", self._this(), CreditResult, policies.CREDIT_STEP, summary="credit what the task was told")
@@ -235,14 +249,27 @@ class Reflection:
                 raise
             self._skip_wanted = False
             return CreditResult()
+        except _Vanished:
+            return CreditResult()
 
-    async def _finish(self, report: ReflectionReport, note: str = "") -> ReflectionReport:
+    async def _finish(self, report: ReflectionReport, note: str = "", *, step: str = "") -> ReflectionReport:
         message = FinishInput(
-            reflection_id=self._start.reflection_id, status=report.status, index_pending=report.index_pending, skip_code=report.skip_code
+            reflection_id=self._start.reflection_id,
+            status=report.status,
+            index_pending=report.index_pending,
+            skip_code=report.skip_code,
+            began=self._gathered.began,
+            step=step,
         )
         self._skip_wanted = False
         try:
-            await self._step("finish", lambda: self._do("finish", message, Done, policies.LEDGER_STEP, summary=report.status))
+            done = await self._step(
+                "finish", lambda: self._do("finish", message, FinishResult, policies.LEDGER_STEP, summary=report.status)
+            )
+            if done.gone:
+                report = report.model_copy(update={"status": "skipped", "skip_code": "erased"})
+        except _Vanished:
+            report = report.model_copy(update={"status": "skipped", "skip_code": "erased"})
         except _Skipped as skipped:
             # Erased meanwhile, or a person gave up on a ledger that takes no last word: either way nothing is left to do here.
             report = report.model_copy(update={"status": "skipped", "skip_code": skipped.code})
@@ -261,6 +288,7 @@ class Reflection:
 
         asks_model: a model that is away raises ActivityError to the caller; a person may answer with rules (raises _RulesWanted).
         """
+        pauses = iter(policies.GONE_PAUSES)
         while True:
             try:
                 return await attempt()
@@ -268,8 +296,17 @@ class Reflection:
                 if isinstance(error.cause, CancelledError) or (asks_model and _model_is_away(error)):
                     raise
                 if _type_of(error) in _GONE:
-                    raise _Skipped("erased") from error
-                await self._park(name, error, asks_model=asks_model)
+                    await self._look_anew(name, error, next(pauses, None))
+                else:
+                    await self._park(name, error, asks_model=asks_model)
+
+    async def _look_anew(self, step: str, error: ActivityError, pause: timedelta | None) -> None:
+        """Wait before the step is tried again. Raises _Skipped where the space was erased, _Vanished where it was tried often enough."""
+        if _type_of(error) == "space-erased" or not workflow.patched(_TOLD_APART):
+            raise _Skipped("erased") from error
+        if pause is None:
+            raise _Vanished(step) from error
+        await workflow.sleep(pause)
 
     async def _park(self, step: str, error: ActivityError, *, asks_model: bool) -> None:
         """Say what is wrong and wait for a signal. Raises _Skipped or _RulesWanted where that is the person's wish."""
@@ -346,6 +383,8 @@ def _note(resolved: ResolveResult, credited: CreditResult) -> str:
 def _ending(report: ReflectionReport, note: str) -> str:
     if report.status == "skipped":
         return f"Skipped: {report.skip_code}.{note}"
+    if report.status == "failed":
+        return "**Failed**: something that a step needs is gone from the ledger; `hindwise rerun` looks back anew."
     by = f" by rules, because the model's answer was {report.fallback_cause}" if report.fallback_cause else f" by {report.reflector}"
     if report.fallback_cause == "unavailable":
         by = " by rules, because the model did not answer"

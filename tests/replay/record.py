@@ -17,7 +17,16 @@ from temporalio.exceptions import ApplicationError
 from tests.temporal_server import temporal_server
 from tests.workflows.stage import Stage, refused, until
 from workflows import policies
-from workflows.contracts import CheckResult, CloseIdleResult, CompareResult, FillResult, GatherResult, GroundResult, ReflectResult
+from workflows.contracts import (
+    CheckResult,
+    CloseIdleResult,
+    CompareResult,
+    FillResult,
+    GatherResult,
+    GroundResult,
+    ReflectResult,
+    ResolveResult,
+)
 from workflows.erase_messages import EraseOpenResult, EraseResult
 
 HISTORIES = Path(__file__).parent / "histories"
@@ -145,6 +154,18 @@ async def reflection_skipped(stage: Stage) -> Handles:
     return {"reflection-skipped": handle}
 
 
+async def reflection_of_something_gone(stage: Stage) -> Handles:
+    """Gone once and back, gone for good, and with its space. `reflection-gone-unpatched` stays: from before these were told apart."""
+    gone, erased = (ApplicationError("gone", type=name, non_retryable=True) for name in ("not-found", "space-erased"))
+    stage.on("gather", RULES)
+    stage.on("resolve", gone, ResolveResult(added=1), gone, gone, gone, erased)
+    found: Handles = {}
+    for name in ("found-anew", "vanished", "erased"):
+        found[f"reflection-{name}"] = await stage.reflection()
+        await found[f"reflection-{name}"].result()
+    return found
+
+
 async def erasure(stage: Stage) -> Handles:
     stage.on("erase_open", EraseOpenResult(sessions=("no-such-session",), more=True), EraseOpenResult())
     stage.on("erase_wipe", ApplicationError("no answer", type="index-unavailable", non_retryable=True), EraseResult(rows=7, objects=2))
@@ -222,6 +243,7 @@ SCENES: tuple[Callable[[Stage], Awaitable[Handles]], ...] = (
     reflection_skipped_by_a_person,
     reflection_skipped,
     reflection_without_attributes,
+    reflection_of_something_gone,
     erasure,
     erasure_waiting,
     erasure_over_two_runs,

@@ -30,11 +30,12 @@ def _replayer() -> Replayer:
 
 
 def test_session_and_reflection_have_histories_of_every_sort() -> None:
-    """Closed, open with a pending timer, over continue-as-new, fallen back, parked, released by each signal."""
+    """Closed, open with a pending timer, over continue-as-new, fallen back, parked, released by each signal, something gone."""
     assert {path.stem for path in FILES} >= {
         "session-closed", "session-idle", "session-waiting", "session-first-run", "session-second-run", "reflection-rules",
         "reflection-fallback", "reflection-unavailable", "reflection-parked", "reflection-retry", "reflection-use-rules",
         "reflection-skip", "reflection-skipped", "reflection-budget", "reflection-budget-between", "erase-retry", "erase-waiting",
+        "reflection-gone-unpatched", "reflection-found-anew", "reflection-vanished", "reflection-erased",
     }  # fmt: skip
 
 

@@ -59,7 +59,7 @@ def test_no_message_has_room_for_words_of_a_caller() -> None:
         "handle", "tenant_hash", "space_hash", "queue_prefix", "update_id", "reflection_id", "skip_code", "reflector", "outcome",
         "erasure_id", "after_session", "after_reflection", "sessions", "reflections",
         "fallback_from", "fallback_cause", "due_note", "status", "step", "cause", "detail", "seen_updates", "to_start", "reflection_ids",
-        "changed", "failed",
+        "changed", "failed", "began",
     }  # fmt: skip
     found = {name for message in _messages() for name, field in message.model_fields.items() if "str" in str(field.annotation)}
     assert found == known

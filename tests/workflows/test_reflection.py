@@ -7,7 +7,7 @@ from temporalio.exceptions import ApplicationError
 
 from tests.workflows.stage import Stage, details_of, until
 from workflows import policies
-from workflows.contracts import GatherResult, GroundResult, IndexResult, ReflectResult, ResolveResult
+from workflows.contracts import FinishResult, GatherResult, GroundResult, IndexResult, ReflectResult, ResolveResult
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -216,14 +216,52 @@ async def test_an_index_that_is_away_does_not_hold_up_a_reflection(stage: Stage)
     assert stage.asked("finish")[0].index_pending
 
 
-@pytest.mark.parametrize("error_type", ["space-erased", "not-found"])
-async def test_what_was_erased_meanwhile_ends_quietly(stage: Stage, error_type: str) -> None:
-    """Nothing in flight brings the erased back, and nobody is asked."""
-    stage.on("resolve", ApplicationError("gone", type=error_type, non_retryable=True))
+GONE = ApplicationError("gone", type="not-found", non_retryable=True)
+
+
+async def test_what_was_erased_meanwhile_ends_quietly(stage: Stage) -> None:
+    """Nothing in flight brings the erased back, nobody is asked, nothing is tried again."""
+    stage.on("resolve", ApplicationError("gone", type="space-erased", non_retryable=True))
     async with stage.workers():
         report = await (await stage.reflection()).result()
     assert (report.status, report.skip_code) == ("skipped", "erased")
-    assert stage.asked("park") == []
+    assert (len(stage.asked("resolve")), stage.asked("park")) == (1, [])
+
+
+async def test_what_is_gone_for_a_moment_is_read_anew(stage: Stage) -> None:
+    """Another task closed or erased what a step had read: the step sees what stands there now."""
+    stage.on("resolve", GONE, GONE, ResolveResult(added=1))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert (report.status, report.added, len(stage.asked("resolve"))) == ("completed", 1, 3)
+
+
+async def test_what_stays_gone_ends_as_failed_and_names_the_step(stage: Stage) -> None:
+    """Three tries, no person, no end as a success, nor as an erasure that nobody asked for."""
+    stage.on("gather", GatherResult(reflector="rules", turns=7, began="2026-03-02T09:00:00"))
+    stage.on("resolve", GONE)
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    (told,) = stage.asked("finish")
+    assert (report.status, report.skip_code, len(stage.asked("resolve"))) == ("failed", "vanished", 3)
+    assert (told.status, told.step, told.began, stage.asked("park")) == ("failed", "resolve", "2026-03-02T09:00:00", [])
+
+
+async def test_a_reflection_that_the_ledger_lost_was_erased(stage: Stage) -> None:
+    """Its row went with the user: that is no failure."""
+    stage.on("gather", GONE)
+    stage.on("finish", FinishResult(gone=True))
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert (report.status, report.skip_code) == ("skipped", "erased")
+
+
+async def test_conclusions_stand_where_only_the_credit_finds_something_gone(stage: Stage) -> None:
+    """What was kept is kept."""
+    stage.on("credit", GONE)
+    async with stage.workers():
+        report = await (await stage.reflection()).result()
+    assert (report.status, stage.asked("finish")[0].status) == ("completed", "completed")
 
 
 async def test_people_find_a_reflection_and_read_what_it_did(stage: Stage) -> None:
