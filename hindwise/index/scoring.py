@@ -7,6 +7,7 @@ and a tie must go by id.
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +23,15 @@ SMALL_SPACE = 40
 _DECIMALS = 6
 _ROUNDING = 3e-6
 """More than two scores can differ that are equal when rounded."""
+_GROUPS = 4
+"""Groups of rows for each row that is wanted: more of them tell more exactly, and cost more to put in order."""
+_WORTH_GROUPING = 4
+"""Rows in a group from which on the highest of each says something."""
 
 Scores = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 Cosines = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
 
 
 def idf(docs: int, df: int) -> float:
@@ -41,50 +47,73 @@ def best(image: SpaceImage, tokens: Sequence[str], vector: Vector | None, kinds:
     if not image.docs:
         return []
     allowed = image.allowed(kinds)
-    postings = image.postings([term_hash(token) for token in dict.fromkeys(tokens)]) if tokens else []
-    weights = [idf(image.docs, len(rows)) for rows, _ in postings]
-    lexical = _bm25(image, _searched(postings, weights, image.docs))
-    scored = np.flatnonzero(lexical if allowed is None else np.where(allowed, lexical, 0.0))
-    by_words = _top(image, lexical, scored, k)
+    lexical, covered = _words(image, tokens)
+    by_words = _top(image, lexical, allowed, k, above=0.0)
 
     cosines = None if vector is None else image.matrix @ vector
     by_meaning: Positions = np.zeros(0, dtype=np.int64)
     if cosines is not None:
         if not image.all_vectors:
             allowed = image.has_vector if allowed is None else allowed & image.has_vector
-        by_meaning = _top(image, cosines, None if allowed is None else np.flatnonzero(allowed), k)
+        by_meaning = _top(image, cosines, allowed, k, above=-math.inf)
 
     # By id, so that equal questions give equal lists.
     of_words = set(by_words.tolist())
     union = sorted(of_words.union(by_meaning.tolist()), key=image.ids.__getitem__)
-    words = [score if row in of_words else 0.0 for row, score in zip(union, _rounded(lexical[union]).tolist(), strict=True)]
-    meanings = [None] * len(union) if cosines is None else _meanings(image, cosines, union)
-    covered = _coverage(postings, weights, np.array(union, dtype=np.int32))
-    return list(map(Candidate, map(image.ids.__getitem__, union), words, meanings, covered.tolist()))
+    rows = np.array(union, dtype=np.int64)
+    words = [score if row in of_words else 0.0 for row, score in zip(union, _rounded(lexical[rows]).tolist(), strict=True)]
+    meanings = [None] * len(union) if cosines is None else _meanings(image, cosines, rows)
+    coverage = covered[rows].round(_DECIMALS).tolist()
+    return list(map(Candidate, map(image.ids.__getitem__, union), words, meanings, coverage))
 
 
-def _meanings(image: SpaceImage, cosines: Cosines, union: list[int]) -> list[float | None]:
-    values: list[float | None] = _rounded(cosines[union]).tolist()
+class _Term(NamedTuple):
+    """A term of the question that the space holds."""
+
+    rows: Rows
+    tf: Frequencies
+    weight: float
+
+
+def _meanings(image: SpaceImage, cosines: Cosines, rows: Positions) -> list[float | None]:
+    values: list[float | None] = _rounded(cosines[rows]).tolist()
     if image.all_vectors:
         return values
-    return [value if has else None for value, has in zip(values, image.has_vector[union].tolist(), strict=True)]
+    return [value if has else None for value, has in zip(values, image.has_vector[rows].tolist(), strict=True)]
 
 
-def _searched(postings: list[tuple[Rows, Frequencies]], weights: list[float], docs: int) -> list[tuple[Rows, Frequencies, float]]:
-    """The terms that are searched for: known ones, the common ones only where nothing else is known."""
-    known = [(rows, tf, weight) for (rows, tf), weight in zip(postings, weights, strict=True) if len(rows)]
+def _words(image: SpaceImage, tokens: Sequence[str]) -> tuple[Scores, Scores]:
+    """BM25 of every row, and the share of the question's weight that it holds, 0..1."""
+    docs, count = image.docs, len(image.ids)
+    postings = image.postings([term_hash(token) for token in dict.fromkeys(tokens)]) if tokens else []
+    weights = [idf(docs, len(rows)) for rows, _ in postings]
+    known = [_Term(rows, tf, weight) for (rows, tf), weight in zip(postings, weights, strict=True) if len(rows)]
+    if not known:
+        return np.zeros(count), np.zeros(count)
+    rows, tf, weight = _joined(known)
+    covered = _summed(rows, weight / sum(weights), count)
+    searched = _searched(known, docs)
+    if len(searched) < len(known):
+        rows, tf, weight = _joined(searched)
+    return _summed(rows, weight * (K1 + 1) * tf / (tf + image.norms[rows]), count), covered
+
+
+def _searched(known: list[_Term], docs: int) -> list[_Term]:
+    """The terms that are searched for: the common ones only where nothing else is known."""
     if docs < SMALL_SPACE:
         return known
-    return [term for term in known if len(term[0]) <= COMMON_SHARE * docs] or known
+    return [term for term in known if len(term.rows) <= COMMON_SHARE * docs] or known
 
 
-def _bm25(image: SpaceImage, terms: list[tuple[Rows, Frequencies, float]]) -> Scores:
-    scores = np.zeros(len(image.ids), dtype=np.float64)
-    norms = image.norms
-    for rows, tf, weight in terms:
-        # A term's rows are distinct, so that adding by index counts each once.
-        scores[rows] += weight * (K1 + 1) * tf / (tf + norms[rows])
-    return scores
+def _joined(terms: list[_Term]) -> tuple[Rows, Frequencies, Scores]:
+    """The postings of several terms one behind the other, and beside each one its term's weight."""
+    rows, tf, weights = zip(*terms, strict=True)
+    return np.concatenate(rows), np.concatenate(tf), np.repeat(weights, list(map(len, rows)))
+
+
+def _summed(rows: Rows, values: Scores, count: int) -> Scores:
+    """What falls on each of `count` rows, in the order in which it comes."""
+    return np.bincount(rows, values, count).astype(np.float64, copy=False)
 
 
 def _rounded(scores: Scores | Cosines) -> Scores:
@@ -93,15 +122,15 @@ def _rounded(scores: Scores | Cosines) -> Scores:
     return exact.clip(-1.0, 1.0) if scores.dtype == np.float32 else exact
 
 
-def _top(image: SpaceImage, scores: Scores | Cosines, among: Positions | None, k: int) -> Positions:
-    """The rows of the k highest scores among these (None: all); of equal ones at the edge, those of the lower id."""
-    values = scores if among is None else scores[among]
-    if len(values) <= k:
-        return np.arange(len(values)) if among is None else among
+def _top(image: SpaceImage, scores: Scores | Cosines, allowed: Mask | None, k: int, *, above: float) -> Positions:
+    """The rows of the k highest scores above a number, among the allowed ones; of equal ones at the edge, those of the lower id."""
+    values = scores if allowed is None else np.where(allowed, scores, -math.inf)
+    near = _near_the_top(values, k, above)
+    if len(near) <= k:
+        return near
     # Rounding is for ties at the edge alone: only what lies within a rounding of it is rounded.
-    edge = np.partition(values, len(values) - k)[len(values) - k]
-    near: Positions = np.flatnonzero(values >= edge - _ROUNDING)
-    rows = near if among is None else among[near]
+    told = values[near]
+    rows: Positions = near[told >= _kth(told, k) - _ROUNDING]
     if len(rows) == k:
         return rows
     exact = _rounded(scores[rows]).tolist()
@@ -109,11 +138,19 @@ def _top(image: SpaceImage, scores: Scores | Cosines, among: Positions | None, k
     return np.array([row for _, row in ranked[:k]], dtype=np.int64)
 
 
-def _coverage(postings: list[tuple[Rows, Frequencies]], weights: list[float], union: Rows) -> Scores:
-    """The share of the question's weight that each row of `union` holds, 0..1."""
-    covered = np.zeros(len(union), dtype=np.float64)
-    total = sum(weights)
-    for (rows, _), weight in zip(postings, weights, strict=True):
-        if len(rows):
-            covered += weight * (rows.take(rows.searchsorted(union), mode="clip") == union)
-    return np.round(covered / total, _DECIMALS) if total > 0 else covered
+def _near_the_top(values: Scores | Cosines, k: int, above: float) -> Positions:
+    """Rows above a number, the k highest and their ties among them, and few others; without putting all in order.
+
+    Of groups of rows the highest one each: that k of these reach a value means that at least k rows do.
+    """
+    groups = _GROUPS * k
+    if (deep := len(values) // groups) >= _WORTH_GROUPING:
+        least = _kth(values[: groups * deep].reshape(deep, groups).max(axis=0), k) - _ROUNDING
+        if least > above:
+            return np.flatnonzero(values >= least)
+    return np.flatnonzero(values > above)
+
+
+def _kth(values: Scores | Cosines, k: int) -> float:
+    """The k-th highest of at least k values."""
+    return float(np.partition(values, len(values) - k)[len(values) - k])
