@@ -20,6 +20,8 @@ _REMEMBER_S = 5.0
 """How long a revoked key may still pass on this process."""
 _REMEMBER_KEYS = 4_096
 _MAX_KEY_CHARS = 512
+_WHERE = "on the server `hindwise doctor` says where the first key lies, `hindwise keys create NAME` makes more"
+"""No path: whoever has no key is a stranger, also one that a proxy on this machine brings in from loopback."""
 
 
 def is_loopback(host: str) -> bool:
@@ -59,15 +61,11 @@ class Keyring:
             return self._nobody()
         key = key_of(request)
         if not key:
-            raise Unauthorized(f"no key: send `Authorization: Bearer KEY` or `X-API-Key: KEY`; {self._where()}")
+            raise Unauthorized(f"no key: send `Authorization: Bearer KEY` or `X-API-Key: KEY`; {_WHERE}")
         row = await self._find(key)
         if row is None:
-            raise Unauthorized(f"this key is not known here or was revoked; {self._where()}")
+            raise Unauthorized(f"this key is not known here or was revoked; {_WHERE}")
         return row
-
-    def _where(self) -> str:
-        path = self._settings.data.absolute() / "api_key"
-        return f"the key made at first start stands in {path} on the server, `hindwise keys create` makes more"
 
     async def _find(self, key: str) -> KeyRow | None:
         if len(key) > _MAX_KEY_CHARS:

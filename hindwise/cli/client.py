@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from hindwise.cli import exits, running
+from hindwise.cli import exits, serving
 from hindwise.cli.exits import Ended
 
 if TYPE_CHECKING:
@@ -24,26 +24,33 @@ WAITS_FOR_PERSON = "needs_attention"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which API, with which key."""
+    """Which API, with which key. `found`: nobody named it and nothing tells whose it is; it answered at the usual address."""
 
     url: str
     key: str
+    found: bool = False
 
 
 def find(settings: "Settings", url: str = "", key: str = "") -> Target:
-    """Say which API is meant: the option, else HINDWISE_API_URL, else the one that runs in the data directory.
+    """Say which API is meant: the option, else HINDWISE_API_URL, else what runs in the data directory, else one at the usual address.
 
-    The data directory's key goes only to the API that runs there. Raises Ended when nothing runs.
+    The data directory's key goes only to the API that runs there. One at the usual address serves another directory, so it is taken only
+    where nobody named one. Raises Ended when nothing runs.
     """
-    known = running.read(settings.data)
+    known = serving.local(settings.data)
     chosen = (url or settings.api_url or (known.api_url if known else "")).rstrip("/")
+    secret = key or settings.api_key.get_secret_value()
     if not chosen:
-        raise exits.not_running()
+        usual = serving.answers_there(settings)
+        if not usual:
+            raise exits.not_running()
+        if "data" in settings.model_fields_set:
+            raise exits.not_running_in(settings.data, usual)
+        return Target(usual, secret, found=True)
     if urlsplit(chosen).scheme not in {"http", "https"}:
         raise Ended(f"{chosen!r} is no address of an API", next_step="give one like http://127.0.0.1:8080", code=exits.USAGE)
-    secret = key or settings.api_key.get_secret_value()
     if not secret and known and chosen == known.api_url.rstrip("/"):
-        secret = known.api_key
+        secret = known.key
     return Target(chosen, secret)
 
 
@@ -98,7 +105,7 @@ class ApiClient:
                 code=exits.UNREACHABLE,
             ) from error
         if answer.is_error:
-            raise _problem(answer)
+            raise _problem(answer, self.target)
         return answer.json() if answer.content else None
 
     def reflection(self, reflection_id: str) -> dict[str, Any]:
@@ -119,7 +126,20 @@ class ApiClient:
             pause_s = min(pause_s * 1.3, 1.0)
 
 
-def _problem(answer: "httpx2.Response") -> Ended:
+_UNKNOWN_KEY = 401
+
+
+def _way_to_a_key(target: Target) -> str:
+    """What to do where the API does not know our key."""
+    if not target.key:
+        return (
+            f"no key for {target.url} is known here: run this where it was started, or name its directory with --data, "
+            "or give its key as HINDWISE_API_KEY or --key"
+        )
+    return f"the key that was shown is none of {target.url}: look at HINDWISE_API_KEY and --key"
+
+
+def _problem(answer: "httpx2.Response", target: Target) -> Ended:
     """Read an RFC 9457 answer."""
     try:
         told = answer.json()
@@ -132,13 +152,17 @@ def _problem(answer: "httpx2.Response") -> Ended:
         return Ended(message, code=exits.USAGE, http_status=status)
     if status in {502, 503, 504}:
         return Ended(message, next_step="see: hindwise status", code=exits.UNREACHABLE, http_status=status)
-    return Ended(message, http_status=status, kind=kind)
+    return Ended(message, next_step=_way_to_a_key(target) if status == _UNKNOWN_KEY else "", http_status=status, kind=kind)
 
 
 @contextmanager
 def connect(data: Path | None, url: str, key: str, *, timeout_s: float = 30.0) -> Iterator[ApiClient]:
     """Open a client for a command. Raises Ended when nothing runs."""
+    from hindwise.cli import console
     from hindwise.cli.options import settings_with
 
-    with ApiClient(find(settings_with(data=data), url, key), timeout_s=timeout_s) as client:
+    target = find(settings_with(data=data), url, key)
+    if target.found:
+        console.err().print(f"nothing runs in this directory; asking the API at {target.url}", markup=False, style="dim")
+    with ApiClient(target, timeout_s=timeout_s) as client:
         yield client

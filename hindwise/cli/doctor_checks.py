@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from hindwise.cli import overview, running
+from hindwise.cli import overview, running, serving
 from hindwise.cli.readiness import ask_ready
 from hindwise.cli.supervisor import ports, temporal_server
 from hindwise.errors import HindwiseError
@@ -62,7 +62,7 @@ async def _data_directory(settings: Settings) -> Finding:
 
 
 async def _port(settings: Settings) -> Finding:
-    if running.read(settings.data):
+    if serving.local(settings.data):
         return Finding("port", "ok", "in use by the Hindwise that runs here")
     if settings.port == 0 or ports.is_free(settings.port, settings.host):
         return Finding("port", "ok", f"{settings.host}:{settings.port} is free")
@@ -110,6 +110,18 @@ async def _secret(settings: Settings) -> Finding:
     return Finding("secret", "ok", "HINDWISE_SECRET_KEY" if settings.secret_key.get_secret_value() else "the data directory's own")
 
 
+async def _key(settings: Settings) -> Finding:
+    if settings.api_key.get_secret_value():
+        return Finding("key", "ok", "HINDWISE_API_KEY")
+    path = settings.data.expanduser().absolute() / "api_key"
+    if path.exists():
+        return Finding("key", "ok", f"in {path}")
+    place = await overview.first_key_place(settings)
+    if place:
+        return Finding("key", "note", f"the first one lies in {place}; a command here needs it as HINDWISE_API_KEY")
+    return Finding("key", "ok", "none yet; the first start makes one")
+
+
 async def _ledger(settings: Settings) -> Finding:
     if not overview.exists(settings):
         return Finding("ledger", "ok", "none yet; it is made at the first start")
@@ -138,14 +150,16 @@ async def _index(settings: Settings) -> Finding:
 
 
 async def _api(settings: Settings) -> Finding:
-    told = running.read(settings.data)
+    told = await asyncio.to_thread(serving.local, settings.data)
     if told is None:
-        return Finding("running", "note", "nothing runs in this data directory: hindwise up")
+        other = await asyncio.to_thread(serving.answers_there, settings)
+        beside = f"; the one that answers at {other} serves another" if other else ""
+        return Finding("running", "note", f"nothing runs in this data directory: hindwise up{beside}")
     ready, details = await asyncio.to_thread(ask_ready, told.api_url)
     if not ready or details.get("status") != "ready":
         parts = ", ".join(f"{name} {value}" for name, value in details.items()) or "no answer"
         return Finding("running", "broken", f"{told.api_url}: {parts}; see the logs in {settings.data / 'logs'}")
-    return Finding("running", "ok", f"{told.api_url} answers, pid {told.pid}")
+    return Finding("running", "ok", f"{told.api_url} answers" + (f", pid {told.up.pid}" if told.up else ""))
 
 
 async def _temporal(settings: Settings) -> Finding:
@@ -177,6 +191,7 @@ CHECKS: tuple[tuple[str, Callable[[Settings], Awaitable[Finding]]], ...] = (
     ("embedder", _embedder),
     ("model", _model),
     ("secret", _secret),
+    ("key", _key),
     ("ledger", _ledger),
     ("index", _index),
     ("running", _api),

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from hindwise.errors import HindwiseError, InvalidInput, ModelRefused, Unavailable
@@ -33,6 +34,15 @@ def not_running() -> Ended:
     """Nothing answers in this data directory."""
     return Ended(
         "no Hindwise runs here", next_step="start it with: hindwise up, or name one elsewhere: HINDWISE_API_URL, --url", code=UNREACHABLE
+    )
+
+
+def not_running_in(data: Path, other: str) -> Ended:
+    """Nothing answers in the data directory that was named, but another one is served at `other`."""
+    return Ended(
+        f"no Hindwise runs in {data}",
+        next_step=f"start it with: hindwise up --data {data}; or if you mean the one that answers at {other}: --url {other}",
+        code=UNREACHABLE,
     )
 
 

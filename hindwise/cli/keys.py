@@ -67,12 +67,17 @@ def _make_first_key(settings: "Settings") -> None:
 @_group.command("list", epilog=options.examples("hindwise keys list", "hindwise keys list --json"))
 def list_keys(data: options.Data = None, as_json: options.AsJson = False) -> None:
     """List keys, newest first; their secrets are not stored and cannot be shown."""
+    from hindwise.cli import overview
     from hindwise.ledger import keys
 
     settings = options.settings_with(data=data)
-    rows = _in_ledger(settings, lambda conn: keys.page(conn, settings.tenant), write=False)
+    there = overview.exists(settings)  # asking makes no ledger
+    rows = _in_ledger(settings, lambda conn: keys.page(conn, settings.tenant), write=False) if there else []
     if as_json:
         console.print_json([_document(row) for row in rows])
+        return
+    if not rows:
+        console.err().print("no key yet: the first start (hindwise up) or `hindwise keys create NAME` makes one", markup=False, style="dim")
         return
     shown = [
         [row.id, row.name, ", ".join(row.scopes), f"{row.created_at:%Y-%m-%d}", "revoked" if row.revoked_at else "live"] for row in rows

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, func, inspect, select
 
-from hindwise.ledger import generations, outbox, spending
+from hindwise.ledger import generations, keys, outbox, spending
 from hindwise.ledger import reflections as reflection_rows
 from hindwise.ledger.engine import Ledger
-from hindwise.ledger.schema import memories, model_days, reflections, sessions
+from hindwise.ledger.schema import installation, memories, model_days, reflections, sessions
 from hindwise.model.reflection import ReflectionStatus
 from hindwise.reflect.budget import day_of
 
@@ -76,6 +76,21 @@ async def revisions(settings: "Settings") -> tuple[str | None, str | None]:
 
     def look(conn: Connection) -> tuple[str | None, str | None]:
         return ScriptDirectory.from_config(config(conn)).get_current_head(), MigrationContext.configure(conn).get_current_revision()
+
+    ledger = Ledger.of(settings)
+    try:
+        return await ledger.read(look)
+    finally:
+        await ledger.close()
+
+
+async def first_key_place(settings: "Settings") -> str:
+    """Where the first key was put, `machine:path`; "" where no ledger says so."""
+    if not exists(settings):
+        return ""
+
+    def look(conn: Connection) -> str:
+        return keys.first_lies_at(conn) if inspect(conn).has_table(installation.name) else ""
 
     ledger = Ledger.of(settings)
     try:

@@ -1,5 +1,6 @@
 """Does a running API answer, with everything behind it? And where is its first key?"""
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -18,7 +19,7 @@ def ask_ready(api_url: str, limit_s: float = 3.0) -> tuple[bool, dict[str, Any]]
     except urllib.error.HTTPError as error:
         with error:
             return False, _document(error.read())
-    except OSError:
+    except (OSError, http.client.HTTPException):  # nothing there, or something that speaks no HTTP
         return False, {}
 
 

@@ -198,12 +198,12 @@ async def _follow(settings: "Settings", ledger: "Ledger", number: int, *, wait: 
     """Show how far a build comes, until it serves, waits for a person or was given up."""
     import asyncio
 
-    from hindwise.cli import running
+    from hindwise.cli import serving
     from hindwise.ledger import generations
     from hindwise.ledger.generations import OPEN
 
     build = await ledger.read(lambda conn: generations.build_of(conn, number))
-    nobody = not settings.temporal_address and running.read(settings.data) is None
+    nobody = not settings.temporal_address and serving.local(settings.data) is None
     if not wait or nobody:
         _show_one(build, as_json=as_json)
         if nobody:

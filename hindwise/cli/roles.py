@@ -1,5 +1,6 @@
 """`hindwise api` and `hindwise worker`: single roles in the foreground, for clusters and for the supervisor."""
 
+import contextlib
 import gc
 import os
 import signal
@@ -35,28 +36,32 @@ def api(
     import asyncio
     import socket
 
-    from hindwise.cli import logging
+    from hindwise.cli import logging, serving
     from hindwise.cli.supervisor import ports
-    from hindwise.cli.up import prepare
+    from hindwise.cli.up import check_exposure, prepare
 
     settings = options.settings_with(data=data, host=host, port=port, auth=False if no_auth else None)
-    prepare(settings)
-    logging.set_up(settings.log_level, "api")
+    check_exposure(settings)
     if fd is not None:
-        listening = socket.socket(fileno=fd)
+        listening, url = socket.socket(fileno=fd), ""  # `up` tells of it
     else:
         listening, bound = ports.listen(settings.host, settings.port, explicit="port" in settings.model_fields_set)
-        sys.stderr.write(f"listening on http://{ports.reachable_host(settings.host)}:{bound}\n")
+        url = f"http://{ports.reachable_host(settings.host)}:{bound}"
+    directory = prepare(settings)
+    logging.set_up(settings.log_level, "api")
     from api.serve import serve
 
     async def answer(stop: asyncio.Event) -> None:
         ready = asyncio.Event()
         settling = asyncio.create_task(_settle_when(ready))
         try:
-            await serve(settings, ready=ready, stop=stop, sockets=[listening])
+            with serving.told(directory, url) if url else contextlib.nullcontext():
+                await serve(settings, ready=ready, stop=stop, sockets=[listening])
         finally:
             settling.cancel()
 
+    if url:
+        sys.stderr.write(f"listening on {url}\n")
     _run(answer)
 
 

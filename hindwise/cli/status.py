@@ -4,7 +4,7 @@ from typing import Any
 
 import typer
 
-from hindwise.cli import console, options
+from hindwise.cli import console, options, running
 
 
 def register(app: typer.Typer) -> None:
@@ -12,28 +12,37 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=options.examples("hindwise status", "hindwise status --json | jq .reflections"))(status)
 
 
-def status(data: options.Data = None, as_json: options.AsJson = False) -> None:
+def status(data: options.Data = None, url: options.Url = "", as_json: options.AsJson = False) -> None:
     """Tell what runs, what is kept, and what waits for a person. Exit code 3 when nothing runs."""
     import asyncio
 
-    from hindwise.cli import exits, running
+    from hindwise.cli import exits, serving
     from hindwise.cli.overview import counts
     from hindwise.cli.readiness import ask_ready
 
     settings = options.settings_with(data=data)
-    told = running.read(settings.data)
-    url = told.api_url if told else settings.api_url
-    ready, details = ask_ready(url) if url else (False, {})
+    here = serving.local(settings.data)
+    usual = "" if url or settings.api_url or here else serving.answers_there(settings)
+    named = "data" in settings.model_fields_set
+    address = (url or settings.api_url or (here.api_url if here else "" if named else usual)).rstrip("/")
+    ready, details = ask_ready(address) if address else (False, {})
     kept = asyncio.run(counts(settings))
+    up = here.up if here else None
     if as_json:
-        parts = {name: getattr(told, name) for name in ("pid", "api_url", "temporal_address", "temporal_ui_url")} if told else {}
-        console.print_json({"running": bool(told), "ready": ready, **parts, "checks": details, **kept})
+        shown = ("pid", "api_url", "temporal_address", "temporal_ui_url")
+        parts = {name: getattr(up, name) for name in shown} if up else {"api_url": address} if address else {}
+        console.print_json({"running": bool(here), "ready": ready, **parts, "checks": details, **kept})
     else:
-        _show(told, running.workflows_page(told.temporal_ui_url, settings.temporal_namespace) if told else "", url, details, kept)
+        page = running.workflows_page(up.temporal_ui_url if up else settings.temporal_ui_url, settings.temporal_namespace)
+        _show(up, page, address, details, kept)
+        if usual and not named:
+            console.line(f"not of {settings.data}, where nothing runs: name its data directory with --data to see what it keeps", "dim")
     if not details:
         raise (
-            exits.Ended(f"{url} does not answer", next_step="it may still be starting", code=exits.UNREACHABLE)
-            if url
+            exits.Ended(f"{address} does not answer", next_step="it may still be starting", code=exits.UNREACHABLE)
+            if address
+            else exits.not_running_in(settings.data, usual)
+            if usual
             else exits.not_running()
         )
 

@@ -52,10 +52,14 @@ def up(
     from hindwise.cli.supervisor import lock
 
     settings = options.settings_with(data=data, host=host, port=port, auth=False if no_auth else None)
-    directory = prepare(settings)
+    check_exposure(settings)
     os.umask(0o077)  # all that we and our children write is private
+    directory = _directory(settings)
+    # Nobody serves what does not exist: then all that may be refused comes before anything is made. Else who serves it is told first.
+    plan = None if directory.exists() else _plan(settings, directory, ready_file)
+    prepare(settings)
     with lock.hold(directory):
-        plan = _plan(settings, directory, ready_file)
+        plan = plan or _plan(settings, directory, ready_file)
         voice = Voice(words.language(lang or ""), as_json, plan)
         voice.starting(settings.port)
         with plan.listening:
@@ -63,14 +67,24 @@ def up(
         voice.stopped()
 
 
-def prepare(settings: "Settings") -> Path:
-    """Make the data directory, for its owner alone, and return its absolute path. Raises InvalidInput."""
+def check_exposure(settings: "Settings") -> None:
+    """Raises InvalidInput where the API would stand open to other machines."""
     from hindwise.cli.supervisor.ports import is_loopback
     from hindwise.errors import InvalidInput
 
     if not settings.auth and not is_loopback(settings.host):
         raise InvalidInput(f"without keys the API must stay on this machine: --no-auth does not go with --host {settings.host}")
-    path = settings.data.expanduser().absolute()
+
+
+def _directory(settings: "Settings") -> Path:
+    return settings.data.expanduser().absolute()
+
+
+def prepare(settings: "Settings") -> Path:
+    """Make the data directory, for its owner alone, and return its absolute path. Raises InvalidInput."""
+    from hindwise.errors import InvalidInput
+
+    path = _directory(settings)
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         _make_private(path)
@@ -85,13 +99,19 @@ def prepare(settings: "Settings") -> Path:
 
 def _make_private(path: Path) -> None:
     """It holds keys and private memories, also when it was made by hand. Raises OSError where we cannot write in it."""
-    if path.stat().st_mode & 0o077:
-        # Somebody else's that lets us write, as a volume of a cluster may be, stays as open as its owner has it: `doctor` says so.
-        with contextlib.suppress(PermissionError):
-            path.chmod(0o700)
+    _shut(path, 0o700)
+    for file in path.glob("*.db*"):  # ledger, index and their logs; maybe copied here from a backup
+        _shut(file, 0o600)
     descriptor, probe = tempfile.mkstemp(prefix=".writable-", dir=path)
     os.close(descriptor)
     Path(probe).unlink()
+
+
+def _shut(path: Path, mode: int) -> None:
+    # Somebody else's that lets us write, as a volume of a cluster may be, stays as open as its owner has it: `doctor` says so.
+    with contextlib.suppress(PermissionError, FileNotFoundError):
+        if path.stat().st_mode & 0o077:
+            path.chmod(mode)
 
 
 def _in_container() -> bool:

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from hindwise.errors import DimensionMismatch, IndexUnavailable
+from hindwise.files import make_private
 from hindwise.text.tokens import TOKENIZER_VERSION
 
 FORMAT = "1"
@@ -75,6 +76,8 @@ def connect(path: Path, *, may_create: bool) -> sqlite3.Connection:
 
     `may_create` False: a file that vanished is an error, and no empty one takes its place.
     """
+    if may_create:
+        make_private(path)
     uri = f"{path.resolve().as_uri()}?mode={'rwc' if may_create else 'rw'}"
     connection = sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False)
     try:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -22,6 +23,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from hindwise.errors import InvalidInput, LedgerUnavailable
+from hindwise.files import make_private
 from hindwise.ledger.direct import TAKES_STATEMENTS, Direct
 from hindwise.ledger.threads import Threads
 from hindwise.ledger.times import Utc
@@ -126,6 +128,7 @@ def make_engine(url: str, limits: Limits = Limits()) -> Engine:
         engine = create_engine(
             parsed, pool_size=8, max_overflow=4, pool_timeout=10, hide_parameters=True, connect_args={"check_same_thread": False}
         )
+        event.listen(engine, "do_connect", _make_sqlite_private)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -180,6 +183,11 @@ def alone_in_migrating(conn: Connection) -> None:
     if conn.dialect.name == "postgresql":
         conn.execute(text("SELECT set_config('lock_timeout', '0', true), set_config('statement_timeout', '0', true)"))
         conn.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+
+
+def _make_sqlite_private(_dialect: Any, _record: Any, given: Sequence[Any], _options: Any) -> None:
+    if not str(given[0]).startswith((":", "file:")):  # in memory, or named by a URI, which is its maker's affair
+        make_private(Path(given[0]))
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, record: Any) -> None:

@@ -27,12 +27,16 @@ async def key_with(front: Front, *scopes: str, tenant: str = "default") -> dict[
 @pytest.mark.parametrize(
     "headers", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic x"}, {"X-API-Key": "é" * 9}, {"X-API-Key": "x" * 900}]
 )
-async def test_a_missing_or_wrong_key_is_a_401_that_says_where_the_key_lies(front: Front, headers: dict[str, str]) -> None:
+async def test_a_missing_or_wrong_key_is_a_401_that_says_how_to_get_one_and_nothing_of_the_servers_disk(
+    front: Front, headers: dict[str, str]
+) -> None:
     del front.http.headers["authorization"]
     sent = [(name.encode(), value.encode()) for name, value in headers.items()]
     answer = await front.http.post("/v1/recall", content=b"{malformed", headers=sent)
     assert answer.status_code == 401
-    assert str(front.engine.settings.data / "api_key") in answer.json()["detail"]
+    assert "`hindwise doctor`" in answer.json()["detail"]
+    assert str(front.engine.settings.data.absolute()) not in answer.text
+    assert front.engine.settings.data.name not in answer.text
     assert answer.headers["www-authenticate"].startswith("Bearer")
 
 

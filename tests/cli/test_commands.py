@@ -68,7 +68,7 @@ def test_an_unknown_command_is_wrong_usage(tmp_path):
     ids=lambda a: a[0],
 )
 def test_without_a_running_hindwise_the_next_step_is_told(tmp_path, arguments):
-    told = hindwise(*arguments, cwd=tmp_path)
+    told = hindwise(*arguments, cwd=tmp_path, HINDWISE_PORT="9")  # whoever tests may have one running at the usual address
     assert told.returncode == exits.UNREACHABLE
     assert "start it with: hindwise up" in told.stderr
     assert "Traceback" not in told.stderr
