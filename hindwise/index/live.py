@@ -8,11 +8,24 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 
 from hindwise.errors import HindwiseError, IndexUnavailable
-from hindwise.index.base import Candidate, Filters, Index, IndexItem, InProcessIndex, LeanIndex, LoggedIndex, RestingIndex, Vector
+from hindwise.index.base import (
+    Candidate,
+    Early,
+    Filters,
+    Index,
+    IndexItem,
+    InProcessIndex,
+    LeanIndex,
+    LoggedIndex,
+    RestingIndex,
+    Vector,
+    told_nobody,
+)
 from hindwise.ledger.generations import Generation, Spec, State, live_of, written
 
 RETIRE_S = 90.0
@@ -59,6 +72,11 @@ class LiveIndex:
     def generation(self) -> Generation | None:
         """The one that is asked."""
         return self._live.generation if self._live else live_of(self._rows)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the live index lies in another process, or none is open: then it cannot be asked on the caller's thread."""
+        return self._live is None or self._live.here is None
 
     @property
     def words_only(self) -> bool:
@@ -199,11 +217,11 @@ class LiveIndex:
         return await live.index.candidates(space, tokens, vector if live.vectors else None, filters, k=k)
 
     async def candidates_lean(
-        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50, early: Early = told_nobody
     ) -> list[Candidate]:
         """As `LeanIndex.candidates_lean` where the live generation offers it, else as `candidates`."""
         live = self._asked()
-        ask = live.index.candidates_lean if isinstance(live.index, LeanIndex) else live.index.candidates
+        ask = partial(live.index.candidates_lean, early=early) if isinstance(live.index, LeanIndex) else live.index.candidates
         return await ask(space, tokens, vector if live.vectors else None, filters, k=k)
 
     def candidates_here(

@@ -8,7 +8,7 @@ still awaited. Beside these goes one more question: what was written since we la
 import asyncio
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import itemgetter
 from time import monotonic
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -16,7 +16,7 @@ from uuid import UUID
 from weaviate.classes.query import Filter
 from weaviate.collections import CollectionAsync
 
-from hindwise.index.base import Candidate, Vector
+from hindwise.index.base import Candidate, Early, Vector, told_nobody
 from hindwise.index.weaviate_asking import Asking, Hit
 from hindwise.index.weaviate_names import MARKER_ID
 from hindwise.index.weaviate_schema import vector_name
@@ -38,17 +38,20 @@ _COUNT_EVERY_S = 30.0
 _COUNT_WAIT_S = 0.4
 """How long a first question waits for the counts; a very large space is answered by the server's own scores meanwhile."""
 _ALL = ["memory_id", "lex", "rev"]
+_BY_ID = itemgetter(0)
 
 
 class Asked(NamedTuple):
     """What is looked for. `vector`: of length 1; `kinds`: empty = any; `k`: per pool; `lean`: leave out what
-    costs a question more and the asker can do without: cosines of what only words found, and the very last writes in the statistics."""
+    costs a question more and the asker can do without: cosines of what only words found, and the very last writes in the statistics;
+    `early`: told of the former as soon as they are known."""
 
     tokens: Sequence[str]
     vector: Vector | None
     kinds: frozenset[str]
     k: int
     lean: bool = False
+    early: Early = told_nobody
 
 
 @dataclass(slots=True)
@@ -99,11 +102,11 @@ class Searcher:
         """Return the union of both pools, ordered by id. Raises what the client raises."""
         words = self._cache.get(tenant) or await self._first_count(here, tenant)
         if words is None:
-            return await self._provisional(here, asked)
+            return await self._provisional(here, asked._replace(lean=False))
         weights = Weights(words, asked.tokens)
         searched = weights.searched
         # In this order they are sent: meaning takes longest.
-        for_meaning, for_words = self._by_meaning(here, asked), self._by_words(here, searched, asked)
+        for_meaning, for_words = self._by_meaning(here, asked), self._known_by_words(here, words, weights, asked)
         changed: list[Written] = []
         if asked.lean and monotonic() - words.looked_at < _FRESH_S:
             by_meaning, (by_words, cosines) = await asyncio.gather(for_meaning, for_words)
@@ -113,11 +116,13 @@ class Searcher:
             words = await self._learnt(here, tenant, words, changed)
             weights = Weights(words, asked.tokens)
             if set(weights.searched) != set(searched):
-                by_words, cosines = await self._by_words(here, weights.searched, asked)
+                by_words, cosines = await self._known_by_words(here, words, weights, asked)
         pools = _Pools(by_words, by_meaning, cosines)
         if unknown := await _unknown(here, words, pools):
             words.learn(unknown)
             weights = Weights(words, asked.tokens)
+            if asked.lean and asked.vector is not None:
+                asked.early([one.memory_id for one in unknown if one.memory_id])
         return _scored(pools, words, weights, asked.k, {})
 
     async def _provisional(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[Candidate]:
@@ -132,6 +137,19 @@ class Searcher:
         if len(changed) < _CHANGES and words.learn(changed):
             return words
         return await self._count_again(here, tenant, words)
+
+    async def _known_by_words(
+        self, here: CollectionAsync[Any, Any], words: SpaceWords, weights: Weights, asked: Asked
+    ) -> tuple[list[Hit], dict[int, float]]:
+        """As `_by_words`, and done with what can be done while the other pool is still awaited."""
+        found = await self._by_words(here, weights.searched, asked)
+        if asked.lean:
+            known = [(hit.key, document) for hit in found[0] if (document := words.documents.get(hit.key)) is not None]
+            if asked.vector is not None:
+                asked.early([document.memory_id for _, document in known])
+            for key, document in known:
+                weights.weigh(key, document)
+        return found
 
     async def _by_words(self, here: CollectionAsync[Any, Any], terms: Sequence[str], asked: Asked) -> tuple[list[Hit], dict[int, float]]:
         """The best by words and some more, and the cosine of each, by key."""
@@ -217,17 +235,17 @@ def _scored(pools: _Pools, words: SpaceWords, weights: Weights, k: int, scores: 
     documents = words.documents
     lexical: dict[int, float] = {}
     for key, _ in pools.by_words:
-        if (document := documents.get(key)) is not None and (score := weights.bm25(document.tokens, weights.held(document.tokens))) > 0:
+        if (document := documents.get(key)) is not None and (score := weights.weigh(key, document)[0]) > 0:
             lexical[key] = scores.get(key, score)
     meaning = {key: cosine for key, cosine in pools.by_meaning if key in documents}
     by_words, by_meaning = _best(lexical, words, k), _best(meaning, words, k)
     found = []
     for key in by_words | by_meaning:
-        memory_id, tokens = documents[key]
+        document = documents[key]
         told = lexical[key] if key in by_words else 0.0
-        cosine = meaning[key] if key in meaning else pools.cosines.get(key)
-        found.append(Candidate(memory_id, told, cosine, weights.coverage(weights.held(tokens))))
-    found.sort(key=attrgetter("memory_id"))
+        covered = weights.weigh(key, document)[1] if key in lexical else weights.coverage(weights.held(document.tokens))
+        found.append(Candidate(document.memory_id, told, meaning[key] if key in meaning else pools.cosines.get(key), covered))
+    found.sort(key=_BY_ID)
     return found
 
 

@@ -116,6 +116,14 @@ class Weights:
         self._terms, self._searched_for = frozenset(distinct), frozenset(self.searched)
         self._mean = words.tokens / words.docs if words.docs and words.tokens else 1.0
         self._covered: dict[Set[str], float] = {}
+        self._weighed: dict[int, tuple[float, float]] = {}
+
+    def weigh(self, key: int, document: Document) -> tuple[float, float]:
+        """The BM25 score and the coverage of a find. Remembered: some are weighed before they are wanted."""
+        if (known := self._weighed.get(key)) is None:
+            held = self.held(document.tokens)
+            known = self._weighed[key] = self.bm25(document.tokens, held), self.coverage(held)
+        return known
 
     def held(self, tokens: Sequence[str]) -> Set[str]:
         """Which of the question's terms a document with these tokens holds: mostly one or two."""

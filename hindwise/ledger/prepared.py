@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Select
+from sqlalchemy import CompoundSelect, Connection, Dialect, Select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
@@ -26,7 +26,7 @@ _IN_LIST = re.compile(r"IN \(__\[POSTCOMPILE_(\w+)\]\)")
 class Prepared:
     """A SELECT with named parameters; an expanding one is given a list, which must not be empty."""
 
-    def __init__(self, statement: Select[Any]) -> None:
+    def __init__(self, statement: Select[Any] | CompoundSelect[Any]) -> None:
         self.statement = statement
         self._by_lengths: dict[tuple[int, ...], str] = {}
 
@@ -87,6 +87,11 @@ def _constants(compiled: SQLCompiler, dialect: Dialect) -> dict[str, Any]:
             process = bind.type.dialect_impl(dialect).bind_processor(dialect)
             found[name] = process(bind.value) if process else bind.value
     return found
+
+
+def is_sqlite(conn: Connection) -> bool:
+    """Whether a unit that only reads sees one moment all through; on Postgres each statement sees its own."""
+    return sqlite_driver(conn) is not None
 
 
 def look_again(conn: Connection) -> None:

@@ -25,7 +25,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from hindwise.ledger.prepared import Prepared
+from hindwise.ledger.prepared import Prepared, is_sqlite
 from hindwise.ledger.schema import episodes, evidence, memories, outbox, spaces
 from hindwise.ledger.times import Utc
 from hindwise.model.assembled import assembled
@@ -165,7 +165,13 @@ _WHAT_STANDS = (
     .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
     .limit(MAX_STANDING)
 )
-_STANDING, _STANDING_IDS = Prepared(_WHAT_STANDS), Prepared(_WHAT_STANDS.with_only_columns(memories.c.id))
+_STANDING = Prepared(_WHAT_STANDS)
+_ROWS_AND_STANDING = Prepared(
+    union_all(
+        select(*_RAW, literal_column("0").label("stands")).where(memories.c.id.in_(_IDS)),
+        select(_WHAT_STANDS.add_columns(literal_column("1").label("stands")).subquery()),
+    )
+)
 _NEWEST = Prepared(select(*_RAW).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(bindparam("count")))
 _EARLIER = Prepared(
     select(memories.c.superseded_by, memories.c.value, memories.c.conclusion)
@@ -204,7 +210,10 @@ def live_rows(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) ->
     """Return what may be told of the named memories: live ones of these spaces, of a slot only its head."""
     if not ids or not space_nos:
         return []
-    rows = _raw(_BY_IDS.rows(conn, {"ids": list(ids)}))
+    return _tellable(_raw(_BY_IDS.rows(conn, {"ids": list(ids)})), space_nos)
+
+
+def _tellable(rows: Iterable[Raw], space_nos: Sequence[int]) -> list[Raw]:
     return [row for row in rows if row.space_no in space_nos and row.status in LIVE and (row.head or row.slot_key is None)]
 
 
@@ -218,9 +227,15 @@ def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Raw]:
     return _raw(_STANDING.rows(conn, {"spaces": list(space_nos)})) if space_nos else []
 
 
-def standing_ids(conn: Connection, space_nos: Sequence[int]) -> list[str]:
-    """Return their ids, in the same order; for who reads the rows later, together with others."""
-    return [memory_id for (memory_id,) in _STANDING_IDS.rows(conn, {"spaces": list(space_nos)})] if space_nos else []
+def rows_and_standing(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> tuple[list[Raw], list[Raw]]:
+    """Return `live_rows` and `standing_rows` as of one moment: one brief must not tell an old value and the new one."""
+    if is_sqlite(conn) or not ids or not space_nos:
+        return live_rows(conn, space_nos, ids), standing_rows(conn, space_nos)
+    # Each statement sees what is committed when it begins. And one answer takes one way there and back.
+    rows = _ROWS_AND_STANDING.rows(conn, {"ids": list(ids), "spaces": list(space_nos)})
+    stand = _raw(row[:-1] for row in rows if row[-1])
+    stand.sort(key=lambda row: (-row.importance, -row.recorded_at, row.id))
+    return _tellable(_raw(row[:-1] for row in rows if not row[-1]), space_nos), stand
 
 
 def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Raw]:

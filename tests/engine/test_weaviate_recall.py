@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from hindwise.engine import Engine, open_engine
 from hindwise.errors import IndexUnavailable
 from hindwise.index import factory, weaviate_search, weaviate_writes
-from hindwise.index.base import Candidate, Filters, Index
+from hindwise.index.base import Candidate, Early, Filters, Index
 from hindwise.ledger import memories, spaces
 from hindwise.ledger.outbox import Lease
 from hindwise.model.memory import Memory, Retrospective
@@ -133,9 +133,10 @@ class Lean:
         self._index = index
         self.left_out = 0
 
-    async def candidates_lean(self, *asked: object, k: int = 50) -> list[Candidate]:
+    async def candidates_lean(self, *asked: object, k: int = 50, early: Early) -> list[Candidate]:
         found = await self._index.candidates(*asked, k=k)
         self.left_out += len(found) // 2
+        early([one.memory_id for one in found[::2]])
         return [one if at % 2 else one._replace(cosine=None) for at, one in enumerate(found)]
 
 

@@ -17,7 +17,7 @@ from hindwise.index.dispatcher import dispatch_forever
 from hindwise.index.projection import index_space
 from hindwise.ledger import generations, outbox
 from hindwise.ledger.generations import State
-from hindwise.recall import recall as recall_module
+from hindwise.recall import finding
 from hindwise.recall.recall import Recaller
 from hindwise.testing import HashedEmbedder
 from tests.build import TENANT
@@ -105,7 +105,7 @@ async def test_embedded_to_weaviate_and_back_under_load_the_same_200_questions_g
     environment: WorkflowEnvironment, weaviate_server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And nothing written meanwhile is missed, in any of the three."""
-    monkeypatch.setattr(recall_module, "_INDEX_LIMIT_S", 20.0)
+    monkeypatch.setattr(finding, "_INDEX_LIMIT_S", 20.0)
     more = weaviate_server.env() | {"index_timeout_s": 20.0, "reindex_share": 0.5}  # a loaded test machine is no failure
     settings = settings_for(tmp_path, environment.client, **more)
     asked = queries(ASKED, seed=7)

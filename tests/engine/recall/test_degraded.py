@@ -7,7 +7,7 @@ import pytest
 
 from hindwise.errors import IndexUnavailable, ModelUnavailable
 from hindwise.index.base import Candidate
-from hindwise.recall import recall as recall_module
+from hindwise.recall import finding
 from hindwise.recall.recall import Recaller
 from hindwise.testing import HashedEmbedder
 from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, keep, lesson
@@ -47,7 +47,7 @@ async def test_without_the_index_the_ledger_answers_in_both_languages(running, h
     began = asyncio.get_running_loop().time()
     answer = await ask(recaller, "where is the spare key", user="a")
     assert (answer.degraded, list(conclusions(answer))[:1]) == (True, ["The spare key lies under the flowerpot"])
-    assert asyncio.get_running_loop().time() - began < recall_module._INDEX_LIMIT_S + 5
+    assert asyncio.get_running_loop().time() - began < finding._INDEX_LIMIT_S + 5
     assert list(conclusions(await ask(recaller, "备用钥匙在哪里", user="a")))[:1] == ["备用钥匙在花盆下面"]
     assert (await ask(recaller, "recipe for pancakes", user="a")).brief == ""
     await recaller.close()

@@ -1,0 +1,174 @@
+"""What the index finds for a question: asked on the ledger thread where it lies in this process, else from the event loop.
+
+An index on a server leaves out how near the finds of the words are in meaning, and names them as soon as it knows them: their vectors
+are read from the ledger while the server still searches by meaning.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+
+from sqlalchemy import Connection
+
+from hindwise.embed.base import Vector
+from hindwise.engine import Engine
+from hindwise.errors import DimensionMismatch, IndexUnavailable
+from hindwise.index.base import Candidate, Filters, InProcessIndex, LeanIndex
+from hindwise.index.live import LiveIndex
+from hindwise.index.projection import index_space
+from hindwise.ledger import embeddings
+from hindwise.model.brief import RecallQuery
+from hindwise.recall.candidates import cosine_of
+from hindwise.recall.fusion import fuse
+from hindwise.recall.queries import Survey
+from hindwise.recall.question import Question
+
+CANDIDATES = 50
+"""Per pool and space."""
+_INDEX_LIMIT_S = 1.5
+_SPARE_S = 0.5
+"""An index keeps its own limit; this one is for an index that does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query on its way. `vector`: None where there is no embedder, or none that answers (`embedder_down`)."""
+
+    tenant_id: str
+    query: RecallQuery
+    question: Question
+    vector: Vector | None
+    embedder_down: bool
+
+    @property
+    def filters(self) -> Filters:
+        """What the index shall leave out."""
+        return Filters(frozenset(str(kind) for kind in self.query.kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class Finds:
+    """What the index says, of the spaces of a survey. `down`: it did not answer for each of them."""
+
+    survey: Survey
+    lists: Sequence[Sequence[Candidate]]
+    """By space; empty where it is down."""
+    down: bool
+    survey_ms: float
+    ms: float
+
+
+class Finder:
+    """Asks the index of an engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._here = engine.index if isinstance(engine.index, InProcessIndex) else None
+        self._live = engine.index if isinstance(engine.index, LiveIndex) else None
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the index lies in another process, as far as is known before it is asked."""
+        return self._here is None if self._live is None else self._live.is_elsewhere
+
+    def here(self, asked: Asked, survey: Survey, survey_ms: float) -> Finds | None:
+        """What an index in this process says, on the caller's thread; None where it has to be asked otherwise."""
+        if survey.behind:
+            return Finds(survey, (), True, survey_ms, 0.0)
+        if self._here is None:
+            return None
+        at = perf_counter()
+        ask = partial(self._here.candidates_here, k=CANDIDATES)
+        try:
+            lists = [ask(index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters) for name in survey.numbers]
+        except (IndexUnavailable, DimensionMismatch):
+            return None
+        return Finds(survey, lists, False, survey_ms, ms_since(at))
+
+    async def find(self, asked: Asked, survey: Survey, survey_ms: float) -> Finds:
+        """Ask the index about each space that exists, side by side. Raises LedgerUnavailable."""
+        if survey.behind:
+            return Finds(survey, (), True, survey_ms, 0.0)
+        at = perf_counter()
+        index = self._engine.index
+        cosines = _Cosines(self._engine, list(survey.numbers.values()), asked.vector)
+        ask = partial(index.candidates_lean, early=cosines.ask) if isinstance(index, LeanIndex) else index.candidates
+        calls = [
+            ask(index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters, k=CANDIDATES)
+            for name in survey.numbers
+        ]
+        try:
+            async with asyncio.timeout(max(_INDEX_LIMIT_S, self._engine.settings.index_timeout_s + _SPARE_S)):
+                lists = await asyncio.gather(*calls)
+        except (TimeoutError, IndexUnavailable, DimensionMismatch):
+            # A mismatch means that another embedder is being moved to: until the index is rebuilt, the ledger answers.
+            await cosines.give_up()
+            return Finds(survey, (), True, survey_ms, ms_since(at))
+        except BaseException:
+            await cosines.give_up()
+            raise
+        return Finds(survey, await cosines.filled(lists), False, survey_ms, ms_since(at))
+
+
+class _Cosines:
+    """How near memories are to a question, by the ledger's vectors, read while the index is still at work."""
+
+    def __init__(self, engine: Engine, numbers: Sequence[int], vector: Vector | None) -> None:
+        self._ledger, self._model = engine.ledger, engine.embedder.model
+        self._numbers, self._vector = numbers, vector
+        self._asked: set[str] = set()
+        self._tasks: list[asyncio.Task[dict[str, float | None]]] = []
+        self._over = False
+
+    def ask(self, memory_ids: Iterable[str]) -> None:
+        """Begin to read; at once back. On the event loop."""
+        new = [memory_id for memory_id in memory_ids if memory_id not in self._asked]
+        if self._vector is not None and new and not self._over:
+            self._asked.update(new)
+            self._tasks.append(asyncio.create_task(self._ledger.read(partial(self._read, new)), name="recall-cosines"))
+
+    def _read(self, memory_ids: Sequence[str], conn: Connection) -> dict[str, float | None]:
+        vectors = embeddings.of_memories(conn, self._numbers, self._model, memory_ids)
+        return {memory_id: cosine_of(vector, self._vector) for memory_id, vector in vectors.items()}
+
+    async def filled(self, lists: Sequence[Sequence[Candidate]]) -> Sequence[Sequence[Candidate]]:
+        """The lists with what they left out, where the ledger knew it. Raises LedgerUnavailable."""
+        if not self._tasks:
+            return lists
+        known: Mapping[str, float | None] = {}
+        try:
+            for found in await asyncio.gather(*self._tasks):
+                known = {**known, **found} if known else found
+        except BaseException:
+            await self.give_up()
+            raise
+        return [[one if one.cosine is not None else one._replace(cosine=known.get(one.memory_id)) for one in found] for found in lists]
+
+    async def give_up(self) -> None:
+        """Nobody needs them any more."""
+        self._over = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def best_of(lists: Sequence[Sequence[Candidate]], keep: int) -> dict[str, Candidate]:
+    """The best of each space's finds, so many of each."""
+    return {candidate.memory_id: candidate for found in lists for candidate in _best(found, keep)}
+
+
+def _best(found: Sequence[Candidate], keep: int) -> Sequence[Candidate]:
+    """The best of a space's union: two pools that agree have fewer, and the ends of two that do not are no answer."""
+    if len(found) <= keep:
+        return found
+    fused = fuse([candidate.lexical for candidate in found], [candidate.cosine for candidate in found])
+    # They come in order of id, which decides between equal ones.
+    order = sorted(range(len(found)), key=fused.__getitem__, reverse=True)
+    return [found[at] for at in order[:keep]]
+
+
+def ms_since(at: float) -> float:
+    """Milliseconds since an instant of `perf_counter`."""
+    return round((perf_counter() - at) * 1000, 3)
