@@ -36,6 +36,7 @@ def insert_memory(conn: Connection, space_no: int, memory: Memory, *, actor: str
         "scope": memory.scope,
         "value": memory.value,
         "conclusion": memory.conclusion,
+        "language": memory.language[:8],
         "words": words,
         "lex": " ".join(text.tokens),
         "text_hash": text.text_hash,

@@ -21,6 +21,7 @@ def reflector_tables(metadata: MetaData) -> tuple[Table, Table]:
         "refusals",
         metadata,
         Column("rule", String(40), primary_key=True),
+        Column("shard", String(36), primary_key=True),
         Column("number", BigInteger, nullable=False),
     )
     return abilities, refusals

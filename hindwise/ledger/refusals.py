@@ -1,16 +1,16 @@
 """What was refused: told for one reflection, with every attempt, and counted by rule over all of them.
 
-The counts are written in the transaction that keeps the refusal, once, so a step that is repeated counts nothing twice. An erasure takes
-drafts away and leaves the counts: they say which rule, and nothing of whom.
+The counts are written in the transaction that keeps the refusal, once, so a step that is repeated counts nothing twice, and without
+waiting for any other (`tallies`). An erasure takes drafts away and leaves the counts: they say which rule, and nothing of whom.
 """
 
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, Row, bindparam, func, select
 
-from hindwise.ledger.engine import insert_new
+from hindwise.ledger import tallies
 from hindwise.ledger.schema import drafts, refusals
 from hindwise.model.reflection import Rejected
 from hindwise.model.refusal import Refused
@@ -21,11 +21,6 @@ FORM = "form"
 OWNER = "owner"
 """Rule of a draft that nobody would own; found where drafts are settled, not where they are judged."""
 
-_ADD = (
-    update(refusals)
-    .where(refusals.c.rule == bindparam("of_rule"))
-    .values(number=refusals.c.number + bindparam("more", type_=refusals.c.number.type))
-)
 _ATTEMPTS = (
     select(drafts.c.attempt, drafts.c.written_by, drafts.c.unusable, drafts.c.grounded)
     .where(drafts.c.reflection_id == bindparam("reflection"))
@@ -34,16 +29,15 @@ _ATTEMPTS = (
 
 
 def count(conn: Connection, rules: Iterable[str]) -> None:
-    """Add one for each name, in order of names, so that two of these never wait for each other in a ring."""
-    for rule, number in sorted(Counter(rules).items()):
-        if not conn.execute(_ADD, {"of_rule": rule, "more": number}).rowcount:
-            insert_new(conn, refusals, [{"rule": rule, "number": 0}])
-            conn.execute(_ADD, {"of_rule": rule, "more": number})
+    """Add one for each name."""
+    for rule, number in Counter(rules).items():
+        tallies.add(conn, refusals, rule, {"number": number})
 
 
 def counted(conn: Connection) -> dict[str, int]:
     """How often each rule refused, since the ledger began."""
-    return {rule: int(number) for rule, number in conn.execute(select(refusals.c.rule, refusals.c.number))}
+    query = select(refusals.c.rule, func.sum(refusals.c.number)).group_by(refusals.c.rule)
+    return {rule: int(number) for rule, number in conn.execute(query)}
 
 
 def of_reflection(conn: Connection, row: Row[Any]) -> list[Refused]:

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, and_, bindparam, exists, or_, select
+from sqlalchemy import Connection, Row, bindparam, exists, select, text
 
 from hindwise.errors import NotAllowed
 from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
 from hindwise.ledger import outbox, spaces
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.schema import memories, memory_events
+from hindwise.ledger.schema import CONFIRMED, SHARED_LESSON, memories, memory_events
+from hindwise.ledger.schema import spaces as space_rows
 from hindwise.model.ids import derive, digest
-from hindwise.model.memory import SLOTTED, Kind, Memory, Status, Words
-from hindwise.model.space import agent_space
+from hindwise.model.memory import SLOTTED, Memory, Status, Words
 from hindwise.resolve.decide import brief_words
 from hindwise.resolve.slots import same_value, slot_key
 
@@ -28,8 +28,6 @@ SURE = 0.95
 """Confidence of what a person confirmed or wrote."""
 
 _OPEN = frozenset({Status.ACTIVE, *WAITING})
-_EXAMPLES_READ = 60
-
 
 _BY_PERSON = exists().where(memory_events.c.memory_id == memories.c.id, memory_events.c.action == REJECTED)
 _NO = (
@@ -41,6 +39,17 @@ _NO = (
 # Built once: every draft of every reflection asks.
 _NO_IN_SLOT = Direct(_NO.where(memories.c.slot_key == bindparam("key")))
 _NO_ALIKE = Direct(_NO.where(memories.c.duplicate_key == bindparam("key"), memories.c.slot_key.is_(None)))
+
+_IN_SPACE = select(space_rows.c.no).where(space_rows.c.tenant_id == bindparam("tenant"), space_rows.c.name == bindparam("own"))
+_EXAMPLES = (
+    select(memories)
+    .where(text(CONFIRMED), memories.c.language == bindparam("lang"))
+    .order_by(memories.c.recorded_at.desc(), memories.c.id.desc())
+    .limit(bindparam("most"))
+)
+# Each walks one index, whose conditions it repeats, and ends after `most` rows.
+_OWN_EXAMPLES = Direct(_EXAMPLES.where(memories.c.space_no == _IN_SPACE.scalar_subquery()))
+_SHARED_EXAMPLES = Direct(_EXAMPLES.where(memories.c.tenant_id == bindparam("tenant"), text(SHARED_LESSON)))
 
 
 def confirm(
@@ -173,15 +182,11 @@ def confirmed_examples(conn: Connection, tenant_id: str, lang: str, limit: int, 
     own: a user's space, empty for nobody's. Of no other user's space is anything read; of agents' spaces lessons, whose quotes the caller
     takes out.
     """
-    shared = and_(memories.c.space.startswith(agent_space("")), memories.c.kind == str(Kind.LESSON))
-    query = (
-        select(memories)
-        .where(memories.c.tenant_id == tenant_id, memories.c.confirmed_by != "", memories.c.status == str(Status.ACTIVE))
-        .where(or_(memories.c.space == own, shared))
-        .order_by(memories.c.recorded_at.desc(), memories.c.id)
-        .limit(_EXAMPLES_READ)
-    )
-    found = [row for row in conn.execute(query) if row.words.get("language", "en") == lang][:limit]
+    asked = {"tenant": tenant_id, "lang": lang, "most": limit}
+    found = list(_SHARED_EXAMPLES.rows(conn, asked))
+    if own:
+        found += _OWN_EXAMPLES.rows(conn, {**asked, "own": own})
+    found = sorted(found, key=lambda row: (row.recorded_at, row.id), reverse=True)[:limit]
     places = rows.evidence_of(conn, [row.id for row in found])
     return [rows.from_row(row, places.get(row.id, ())) for row in found]
 

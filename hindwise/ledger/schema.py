@@ -18,6 +18,7 @@ from sqlalchemy import (
     text,
 )
 
+from hindwise.ledger.erasures_table import erasures_table
 from hindwise.ledger.partial import only
 from hindwise.ledger.reflector_tables import reflector_tables
 from hindwise.ledger.spending_tables import spending_tables
@@ -179,6 +180,10 @@ drafts = Table(
     Column("recorded_at", Utc, nullable=False),
 )
 
+CONFIRMED = "confirmed_by <> '' AND status = 'active'"
+SHARED_LESSON = "kind = 'lesson' AND substr(space, 1, 6) = 'agent:'"
+"""Conditions of indexes. Whoever asks says them word for word, or the index is passed over."""
+
 memories = Table(
     "memories",
     metadata,
@@ -195,6 +200,7 @@ memories = Table(
     Column("scope", String(200), nullable=False),
     Column("value", Text, nullable=False),
     Column("conclusion", String(200), nullable=False),
+    Column("language", String(8), nullable=False, server_default="en"),
     Column("words", JSON, nullable=False),
     Column("lex", Text, nullable=False),
     Column("text_hash", String(64), nullable=False),
@@ -226,7 +232,8 @@ memories = Table(
     Index("ix_memories_duplicate", "space_no", "duplicate_key"),
     Index("ix_memories_status", "space_no", "status", "kind"),
     Index("ix_memories_pinned", "space_no", "status", sqlite_where=text("pinned = 1"), postgresql_where=text("pinned")),
-    Index("ix_memories_confirmed", "tenant_id", "recorded_at", **only("confirmed_by <> ''")),
+    Index("ix_memories_confirmed", "space_no", "language", "recorded_at", "id", **only(CONFIRMED)),
+    Index("ix_memories_examples", "tenant_id", "language", "recorded_at", "id", **only(f"{CONFIRMED} AND {SHARED_LESSON}")),
     Index("ix_memories_waiting", "tenant_id", "recorded_at", **only("status IN ('pending', 'quarantined')")),
     Index("ix_memories_reflection", "reflection_id"),
     Index("ix_memories_expiry", "status", "expires_at"),
@@ -359,28 +366,6 @@ generations = Table(
     Column("switched_at", Utc),
 )
 
-erasures = Table(
-    "erasures",
-    metadata,
-    Column("id", String(36), primary_key=True),
-    Column("tenant_id", String(64), nullable=False),
-    Column("user_hash", String(32), nullable=False),
-    Column("user_id", String(300), nullable=False),
-    Column("space_no", BigInteger),
-    Column("epoch", Integer),
-    Column("status", String(20), nullable=False),
-    Column("error", String(500), nullable=False, server_default=""),
-    Column("counts", JSON, nullable=False),
-    Column("requested_by", String(200), nullable=False),
-    Column("requested_at", Utc, nullable=False),
-    Column("dispatched_at", Utc),
-    Column("started_at", Utc),
-    Column("wiped_at", Utc),
-    Column("finished_at", Utc),
-    Index("ix_erasures_user", "tenant_id", "user_hash"),
-    Index("ix_erasures_status", "status", "requested_at"),
-)
-
 installation = Table(
     "installation",
     metadata,
@@ -397,4 +382,6 @@ leases = Table(
     Column("until", Utc, nullable=False),
 )
 
-(model_days, model_holds), (model_abilities, refusals) = spending_tables(metadata), reflector_tables(metadata)
+model_days, model_totals, model_holds = spending_tables(metadata)
+model_abilities, refusals = reflector_tables(metadata)
+erasures = erasures_table(metadata)

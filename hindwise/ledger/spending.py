@@ -10,8 +10,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, select, update
 
+from hindwise.ledger import tallies
 from hindwise.ledger.engine import insert_new
-from hindwise.ledger.schema import model_days, model_holds
+from hindwise.ledger.schema import model_days, model_holds, model_totals
 from hindwise.model.ids import derive
 from hindwise.model.reflection import Usage
 
@@ -174,10 +175,10 @@ def by_day(conn: Connection, tenant_id: str, since: str) -> list[Spent]:
 
 
 def by_model(conn: Connection) -> list[Spent]:
-    """What each model cost in all, over all tenants and days."""
-    sums = [func.sum(model_days.c[name]).label(name) for name in _COUNTED]
-    query = select(model_days.c.model, *sums).where(model_days.c.model != _HEAD).group_by(model_days.c.model)
-    return [_spent(row) for row in conn.execute(query.order_by(model_days.c.model))]
+    """What each model cost in all, over all tenants and days: a few rows for each, however many of both there are."""
+    sums = [func.sum(model_totals.c[name]).label(name) for name in _COUNTED]
+    query = select(model_totals.c.model, *sums).group_by(model_totals.c.model).order_by(model_totals.c.model)
+    return [_spent(row) for row in conn.execute(query)]
 
 
 def _spent(row: Any) -> Spent:
@@ -189,6 +190,7 @@ def _count(conn: Connection, tenant_id: str, day: str, model: str, **more: float
     insert_new(conn, model_days, [{"tenant_id": tenant_id, "day": day, "model": model}])
     added = {name: model_days.c[name] + value for name, value in more.items()}
     conn.execute(update(model_days).where(_key(tenant_id, day, model)).values(added))
+    tallies.add(conn, model_totals, model, more)
 
 
 def _key(tenant_id: str, day: str, model: str) -> Any:

@@ -113,8 +113,9 @@ def upgrade() -> None:
     op.create_table(
         "refusals",
         sa.Column("rule", sa.String(length=40), nullable=False),
+        sa.Column("shard", sa.String(length=36), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("rule"),
+        sa.PrimaryKeyConstraint("rule", "shard"),
     )
 
     op.create_table(
@@ -140,6 +141,22 @@ def upgrade() -> None:
         sa.Column("saved", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("refused", sa.BigInteger(), server_default="0", nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "day", "model"),
+    )
+
+    op.create_table(
+        "model_totals",
+        sa.Column("model", sa.String(length=200), nullable=False),
+        sa.Column("shard", sa.String(length=36), nullable=False),
+        sa.Column("calls", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("reasks", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("prompt_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("completion_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("lost_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
+        sa.Column("priced_calls", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("saved", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("refused", sa.BigInteger(), server_default="0", nullable=False),
+        sa.PrimaryKeyConstraint("model", "shard"),
     )
 
     op.create_table(
