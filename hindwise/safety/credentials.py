@@ -8,26 +8,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-VENDOR_FORM = "|".join(
-    (
-        r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+",
-        r"ya29\.[A-Za-z0-9_-]{16,}+",
-        r"sq0[a-z]{3}-[A-Za-z0-9_-]{20,}+",
-        r"(?:dckr_pat_|lin_api_|gsk_|nvapi-|tvly-|r8_)(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{16,}+",
-        r"pypi-AgE[A-Za-z0-9_-]{16,}+",
-        r"shp(?:at|ca|ss)_[A-Fa-f0-9]{24,}+",
-        r"xapp-(?=[A-Za-z-]{0,20}\d)[A-Za-z0-9-]{16,}+",
-        r"AKID(?=[A-Za-z]{0,60}\d)[A-Za-z0-9]{13,40}(?![A-Za-z0-9])",
-        r"AGE-SECRET-KEY-1[A-Z0-9]{30,}+",
-    )
-)
-"""Keys of vendors that are known by their form alone."""
 SIGNS = (
-    *("sg.", "ya29.", "sq0", "dckr_pat_", "lin_api_", "gsk_", "nvapi-", "tvly-", "r8_", "pypi-", "shpat_", "shpca_", "shpss_"),
-    *("xapp-", "akid", "cookie", "sshpass", "curl", "mysql", "mariadb", "kennwort", "contrase", "access code", " phrase", "mnemonic"),
+    *("cookie", "sshpass", "curl", "mysql", "mariadb", "kennwort", "contrase", "access code", " phrase", "mnemonic"),
     *("your code", " is your "),
 )
-"""In small letters: what a text holds at least where one of the rules of this room or of those vendors begins."""
+"""In small letters: what a text holds at least where one of the rules of this room begins."""
 
 _NAMED = re.compile(
     r"(?i)(?P<name>pass[ _-]?(?:word|wd|code|phrase)|pwd|secret|token|credentials?|(?:api|access|private|signing)[ _-]?key)"
@@ -86,7 +71,7 @@ _NOT_VALUES = _words(
     read-only write-only self-explanatory"""
 )
 """Words that follow "the password is" without being one, and types and literals of code."""
-_CODE_LIKE = re.compile(r"[$%{<\[(]|.*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|\*+$|x+$|\.+$")
+_CODE_LIKE = re.compile(r"[$%{<\[(]|(?i:your[_-])|.*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|\*+$|x+$|\.+$")
 """A variable, a call, a dotted name, a placeholder."""
 
 _KEYS = {
@@ -125,6 +110,14 @@ def secret_under(key: str, value: Any) -> str:
     if key.lower() == "pass":
         return "password" if _is_mixed(text) and len(text) >= 6 else ""
     return next((what for what, (name, form) in _FORMS.items() if name.match(key) and form.fullmatch(text)), "")
+
+
+_VALUE_KEY = re.compile(r"(?i)(?:value|val|v|current|new|old|plain|plaintext|text|raw|secret|content|data|值|内容)$")
+
+
+def secret_within(above: str, key: str, value: Any) -> str:
+    """Return what a value is where the object around it stands under a secret's name: `{"password": {"value": …}}`, else an empty text."""
+    return secret_under(above, value) if above and _VALUE_KEY.match(key) and isinstance(value, str | int) else ""
 
 
 def label_of(value: dict[Any, Any]) -> str:
@@ -169,10 +162,16 @@ def _looks_secret(match: re.Match[str]) -> bool:
         return False
     if name.startswith("pass") or name == "pwd":
         return _is_password(match, value)
+    if name == "token" and _OF_A_LIST.search(match.string, max(0, match.start() - 16), match.start()):
+        return False
     has_digit = any(c.isdigit() for c in value)
     if match["quote"]:
         return (has_digit and not value.isdigit()) or len(value) >= 12
     return has_digit and not value.isdigit() and len(value) >= 8  # `tokens: 120` counts something
+
+
+_OF_A_LIST = re.compile(r"(?i)(?:next|prev(?:ious)?|page|cursor|continuation|sync|start)[ _-]?$")
+"""A token that names the next page."""
 
 
 def _is_password(match: re.Match[str], value: str) -> bool:

@@ -16,6 +16,7 @@ from hindwise.safety.masking import Masked, mask, mask_by_all_rules
 from hindwise.safety.origin import _INJECTION, looks_injected
 from hindwise.safety.personal import _PATTERNS, _name_patterns, find_personal
 from tests.build import make_episode
+from tests.unit.safety.masking_attacks import attacks
 
 AIRLINE = Path(__file__).resolve().parents[3] / "examples" / "airline"
 
@@ -107,6 +108,11 @@ def test_a_quick_look_changes_nothing_in_real_runs() -> None:
     ]
     assert len(texts) > 100
     assert [mask(text) for text in texts] == [without_looks(text) for text in texts]
+
+
+def test_a_quick_look_changes_nothing_in_what_was_made_up_to_get_through() -> None:
+    for attack in attacks():
+        assert mask(attack.text) == without_looks(attack.text), attack.text
 
 
 def test_who_an_episode_names_is_remembered_no_longer_than_the_episode() -> None:

@@ -1,0 +1,129 @@
+"""Telephone numbers and e-mail addresses: no secrets, and still nothing that has to be kept. Which of them are masked is a setting.
+
+Numbers of orders, flights, amounts and times look much like telephone numbers: a number counts as one by its form (a Chinese mobile or
+landline number, `+` and a country, `(209) 372-0200`) or by the word in front of it, and never behind a word that names something else.
+"""
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+
+class Contacts(NamedTuple):
+    """Which ways to reach somebody are masked."""
+
+    phones: bool = False
+    emails: bool = False
+
+
+NO_CONTACTS = Contacts()
+
+_LOOKS_LIKE_PHONE = re.compile(r"\d{7}|\+[1-9（(]|\d{3,4}[ .)）-]{1,2}\d{4}")
+"""The quick look: few texts hold that, and all rules below need it."""
+
+_EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,24}(?![A-Za-z0-9-])")
+_LEFT = r"(?<![A-Za-z0-9_.+-])(?<![A-Za-z0-9]/)"
+_RIGHT = r"(?![A-Za-z0-9_]|[.,:/-]\d|[ ]?(?:元|块|円|美元|个|次|条|行|件|人|字节|毫秒|秒))"
+
+_MOBILE = re.compile(
+    _LEFT + r"(?:[（(]?(?:\+|00)?86[）)]?[ -]{0,2})?1(?:3\d|4[5-9]|5[0-35-9]|6[2567]|7[0-8]|8\d|9\d)(?:\d{8}|([ -])\d{4}\1\d{4})" + _RIGHT
+)
+_LANDLINE = re.compile(
+    _LEFT + r"(?:(?:\+|00)86[ -]?)?[（(]?(?:0(?:10|2[0-57-9]|[3-9]\d{2})[）)-]{1,2} ?|0(?:10|2[0-57-9]|[3-9]\d{2}) )"
+    r"[2-8]\d{2,3}[ -]?\d{4}(?:[ -]?(?:转|ext\.?|x) ?\d{1,6})?" + _RIGHT
+)
+_AMERICAN = re.compile(_LEFT + r"(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[.-])[2-9]\d{2}[.-]\d{4}" + _RIGHT)
+_INTERNATIONAL = re.compile(r"(?<![A-Za-z0-9_.+-])\+[1-9]\d{0,2}(?:[ .-]{0,2}(?:\(\d{1,5}\)|\d{1,14})){1,7}" + _RIGHT)
+_CUED = re.compile(
+    r"(?i)(?:(?<![a-z])(?:phone|telephone|tel|mobile|cell(?:phone)?|fax|whatsapp)(?:[ _.-]?(?:number|num|no|nr))?"
+    r"|手机(?:号码?)?|电话(?:号码?)?|座机(?:号码?)?|联系方式|联系电话|传真(?:号码?)?)"
+    r"(?:\\{0,3}[\"'])?\s?(?:(?:is|was|are)(?=[ :])|是|为|[:：=.#])\s?(?:\\{0,3}[\"'])?"
+    r"(?P<number>(?:\+|00)?[(（]?\d(?:[ ()（）./-]{0,2}\d){6,14})" + _RIGHT
+)
+_OTHER_NUMBER = re.compile(
+    r"(?i)(?:(?<![a-z])(?:[a-z]{1,20}[_-]?)?id|uid|order|booking|ticket|tracking|serial|invoice|reference|case|account|batch|request|trace"
+    r"|flight|reservation|confirmation|version|build|timestamp|time|ts|sku|isbn|amount|total|sum|price|balance|row|line|offset|seed|size|bytes"
+    r"|单号|订单|编号|流水|工号|序号|学号|卡号|批次|单|号段|金额|总额|余额|时间戳|版本|QQ)"
+    r"(?:[ _-]?(?:number|num|no|nr|code|id|号码?))?s?\.?\\{0,3}[\"']?\s{0,2}(?:is|was|[:：=#是为])?\s{0,2}"
+    r"(?:\\{0,3}[\"'#$¥￥€])?$|[#$¥￥€]\s?$"
+)
+"""The words right before a number that name something else."""
+_BEFORE_CHARS = 48
+
+PHONE_KEY = re.compile(
+    r"(?i)(?:^|[_-])(?:phone|telephone|tel|mobile|cell(?:phone)?|fax|whatsapp|msisdn)(?:[_-]?(?:number|num|no))?$"
+    r"|[a-z](?:Phone|Mobile)(?:Number|No)?$|手机|电话|座机|传真|联系方式"
+)
+"""Under such a name in JSON stands a telephone number, also one that is written as a number."""
+_PHONE_VALUE = re.compile(r"(?:\+|00)?[(（]?\d(?:[ ()（）./-]{0,2}\d){6,14}")
+_OTHER_KEY = re.compile(
+    r"(?i)(?:^|[a-z]?[_-]|[a-z](?=[A-Z]))(?:id|ids|no|number|code|uid|ts|timestamp|amount|price|total|sku|isbn|seed|size|offset|count)$"
+    r"|(?:order|invoice|tracking|serial)|[a-z](?:Id|No|Number|Code)$|单号|订单|编号|流水|工号|卡号"
+)
+
+
+def mask_contacts(text: str, contacts: Contacts, found: list[str]) -> str:
+    """Return `text` with telephone numbers and e-mail addresses masked, as far as `contacts` says; notes each in `found`."""
+    if contacts.emails and "@" in text:
+        text = _EMAIL.sub(partial(_email, found=found), text)
+    if contacts.phones and _LOOKS_LIKE_PHONE.search(text):
+        text = _CUED.sub(partial(_cued, found=found), text)
+        for pattern, counts in _BY_FORM:
+            text = pattern.sub(partial(_phone, counts=counts, found=found), text)
+    return text
+
+
+def phone_under(key: str, value: object) -> bool:
+    """Whether the JSON value under `key` is a telephone number because the key says so."""
+    if not isinstance(value, str | int) or isinstance(value, bool) or not PHONE_KEY.search(key):
+        return False
+    return _PHONE_VALUE.fullmatch(str(value).strip()) is not None
+
+
+def number_of_something_else(key: str, value: str) -> bool:
+    """Whether the text `value` is a bare number that the JSON key `key` calls something else than a telephone."""
+    return value.strip().isdigit() and _OTHER_KEY.search(key) is not None and not PHONE_KEY.search(key)
+
+
+def _email(match: re.Match[str], *, found: list[str]) -> str:
+    if match[0].startswith("git@") and match.string[match.end() : match.end() + 1] == ":":
+        return match[0]  # the address of a repository
+    found.append("email")
+    return "[masked:email]"
+
+
+def _cued(match: re.Match[str], *, found: list[str]) -> str:
+    found.append("phone")
+    return f"{match[0][: match.start('number') - match.start()]}[masked:phone]{match[0][match.end('number') - match.start() :]}"
+
+
+def _phone(match: re.Match[str], *, counts: Callable[[re.Match[str]], bool], found: list[str]) -> str:
+    if not counts(match):
+        return match[0]
+    found.append("phone")
+    return "[masked:phone]"
+
+
+def _names_nothing_else(match: re.Match[str]) -> bool:
+    return _OTHER_NUMBER.search(match.string, max(0, match.start() - _BEFORE_CHARS), match.start()) is None
+
+
+def _is_international(match: re.Match[str]) -> bool:
+    """A country and as many digits as its numbers have; not `+20 000 000` and not a difference of eight digits."""
+    groups = re.findall(r"\d+", match[0])
+    digits = "".join(groups)
+    if not 8 <= len(digits) <= 15 or (len(groups) == 1 and len(digits) < 10):
+        return False
+    if digits[0] == "1":
+        return len(digits) == 11 and digits[1] in "23456789" and digits[4] in "23456789"
+    thousands = all(len(group) == 3 for group in groups[1:]) and (len(digits) <= 9 or groups[-1] == "000")
+    return not thousands and not digits.endswith("000000")
+
+
+_BY_FORM: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
+    (_MOBILE, _names_nothing_else),
+    (_LANDLINE, _names_nothing_else),
+    (_INTERNATIONAL, _is_international),
+    (_AMERICAN, _names_nothing_else),
+)
