@@ -17,13 +17,14 @@ KindName = Literal["lesson", "fact", "preference", "instruction", "todo", "event
 Kind = Annotated[KindName | None, typer.Option("--kind", help="What sort of memory.", show_default=False)]
 
 
-_DONE = {
+DONE = {
     "add": "kept",
     "agree": "known already",
     "supersede": "kept in place of what was known",
     "late": "kept as history",
     "retract": "taken back",
 }
+"""What was done with a draft, by the name of the decision."""
 
 
 def register(app: typer.Typer) -> None:
@@ -70,7 +71,7 @@ def remember(
     if as_json:
         console.print_json(made)
         return
-    console.line(f"{_DONE.get(made['action'], made['action'])} ({made['status']}): {made['id']}")
+    console.line(f"{DONE.get(made['action'], made['action'])} ({made['status']}): {made['id']}")
     for replaced in made.get("supersedes") or []:
         console.line(f"  in place of {replaced}", "dim")
 

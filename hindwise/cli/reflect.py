@@ -164,16 +164,18 @@ def _show(accepted: list[dict[str, Any]], results: list[dict[str, Any]], *, wait
         show_result(result)
 
 
-def show_result(result: dict[str, Any]) -> None:
-    """Print what one reflection concluded."""
+def show_result(result: dict[str, Any], concluded: Sequence[str] | None = None) -> None:
+    """Print what one reflection concluded: its memories in full, or `concluded` in their place, line by line."""
     by = str(result.get("written_by") or result.get("reflector") or "")
     fallback = f", rules stood in: {result['fallback_from']}" if result.get("fallback_from") else ""
     console.line(f"{result.get('status')}: reflection {result.get('reflection_id', '')} ({by}{fallback})", "bold")
     if cost := _cost(result.get("usage") or {}):
         console.line(f"  {cost}", "dim")
-    for item in result.get("memories") or []:
-        console.line(f"  [{item.get('kind', '?')}] {item.get('conclusion', '')}")
-    if not result.get("memories") and result.get("status") in client.FINAL:
+    if concluded is None:
+        concluded = [f"[{item.get('kind', '?')}] {item.get('conclusion', '')}" for item in result.get("memories") or []]
+    for line in concluded:
+        console.line(f"  {line}")
+    if not concluded and result.get("status") in client.FINAL:
         console.line(f"  nothing kept: {result.get('skip_reason') or result.get('error') or 'no reason given'}", "dim")
     if result.get("rejected"):
         rules = ", ".join(sorted({str(item.get("rule", "")) for item in result["rejected"]}))

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from hindwise.cli import client, console, options
-from hindwise.cli.reflect import show_result
+from hindwise.cli.memories import DONE
+from hindwise.cli.reflect import memory_of, show_result
 from hindwise.cli.rerun import look_back, stopped, tasks_since
 
 _group = typer.Typer(
@@ -17,6 +18,9 @@ _group = typer.Typer(
 )
 _MODEL_S = 180.0
 """A model may take its time."""
+_WORDS = {**DONE, "complementary": "nothing to add", "rejected": "refused"}
+_SAYS_NOTHING = frozenset({"new", "written before"})
+"""Reasons of what was added that only repeat it."""
 Id = Annotated[str, typer.Argument(help="The reflection's id.")]
 
 
@@ -90,23 +94,38 @@ def show_reflection(
     reflection_id: Id, data: options.Data = None, url: options.Url = "", key: options.Key = "", as_json: options.AsJson = False
 ) -> None:
     """Show one reflection: what was concluded, what was refused, and why."""
-    from hindwise.cli.reflect import with_memories
-
     with client.connect(data, url, key) as api:
         found = api.reflection(reflection_id)
         if not as_json:
-            found = with_memories(api, found)
+            show_result(found, _concluded(api, found))
     if as_json:
         console.print_json(found)
         return
-    show_result(found)
-    for item in found.get("decisions") or []:
-        console.line(f"  {item.get('action', '')}: {item.get('reason', '')}", "dim")
     for item in found.get("rejected") or []:
         for line in _refusal(item):
             console.line(line, "dim")
-    if found.get("error"):
-        console.line(f"  {found['error']}", "yellow")
+    if found.get("status") == client.WAITS_FOR_PERSON:
+        console.line(f"  waits for you: {found.get('error', '')}", "yellow")
+        console.line(f"  hindwise reflections retry {reflection_id}   (or use-rules, or skip)", "dim")
+
+
+def _concluded(api: client.ApiClient, found: dict[str, Any]) -> list[str]:
+    """A line for each decision: what was done, with which memory and why; below it what that took the place of."""
+    lines, shown = [], set()
+    for item in found.get("decisions") or []:
+        action, reason = str(item.get("action", "")), str(item.get("reason", ""))
+        told = f" ({reason})" if reason and not (action == "add" and reason in _SAYS_NOTHING) else ""
+        own = str(item.get("memory_id") or "")
+        others = [str(one) for one in item.get("touched") or [] if one != own]
+        about, before = (own, others) if own else (next(iter(others), ""), others[1:])
+        lines.append(f"{_WORDS.get(action, action)}{f': {_as_said(memory_of(api, about))}' if about else ''}{told}")
+        lines += [f"  before: {_as_said(memory_of(api, one))}" for one in before]
+        shown |= {about}
+    return [*lines, *(_as_said(memory_of(api, one)) for one in found.get("memories") or [] if one not in shown)]
+
+
+def _as_said(memory: dict[str, Any]) -> str:
+    return f"[{memory.get('kind', '?')}] {memory.get('conclusion', '')}"
 
 
 def _refusal(item: dict[str, Any]) -> list[str]:
@@ -145,12 +164,10 @@ def rerun(
             console.print_json(told) if as_json else _show_rerun(told)
             return
         wanted = [task["reflection_id"] for task in tasks_since(api, since)]
-        done = look_back(api, wanted, body)
+        done = look_back(api, wanted, body, (lambda told: None) if as_json else _show_rerun)
     if as_json:
         console.print_json({"items": done.told, "passed_over": done.passed_over, "left": list(done.left), "stopped": done.why})
     else:
-        for one in done.told:
-            _show_rerun(one)
         for passed in done.passed_over:
             console.line(f"passed over {passed['reflection_id']}: {passed['reason']}", "dim")
     if done.left:
@@ -162,7 +179,8 @@ def rerun(
 def _show_rerun(told: dict[str, Any]) -> None:
     console.line(f"task {told['episode_id']} by {told['written_by']}", "bold")
     if told["status"] == "queued":
-        console.line(f"  queued as reflection {told['reflection_id']}; see: hindwise reflections show {told['reflection_id']}")
+        queued = "was queued before" if told.get("duplicate") else "queued"
+        console.line(f"  {queued} as reflection {told['reflection_id']}; see: hindwise reflections show {told['reflection_id']}")
         return
     for item in told["added"]:
         console.line(f"  + {item['kind']}: {item['conclusion']}", "green")
