@@ -179,12 +179,16 @@ class ChangedConclusion(Answer):
 
 
 class RerunAnswer(Answer):
-    """status: `compared` (nothing was kept) or `queued` (then `reflection_id` names the new run, and the lists are empty)."""
+    """status: `compared` (nothing was kept) or `queued` (then `reflection_id` names the new run, and the lists are empty).
+
+    `duplicate`: the same run was asked for before, and this is that one.
+    """
 
     episode_id: str
     status: Literal["compared", "queued"]
     written_by: str
     reflection_id: str = ""
+    duplicate: bool = False
     added: list[Conclusion] = Field(default_factory=list)
     changed: list[ChangedConclusion] = Field(default_factory=list)
     dropped: list[Conclusion] = Field(default_factory=list)

@@ -55,11 +55,13 @@ async def rerun(services: Services, tenant_id: str, reflection_id: str, body: Re
     written_by = " ".join(part for part in (by.name, by.model, by.prompt_version) if part)
     if body.apply:
         accepted = await _queued(engine, tenant_id, reflection_id, by)
-        services.dispatch.reflection(tenant_id, accepted)
-        return RerunAnswer(episode_id=accepted.episode_id, status="queued", written_by=written_by, reflection_id=accepted.reflection_id)
+        if not accepted.duplicate:  # else it belongs to whoever accepted it first, or to the sweep
+            services.dispatch.reflection(tenant_id, accepted)
+        told = {"episode_id": accepted.episode_id, "reflection_id": accepted.reflection_id, "duplicate": accepted.duplicate}
+        return RerunAnswer(status="queued", written_by=written_by, **told)
     if by.name == "rules":
         return await _compared(engine, tenant_id, reflection_id, by.name, written_by)
-    # A comparison is asked by this process, past the workers' queue with its limits: one at a time.
+    # A comparison is asked by this process, beside the workers' queue: one at a time, within the same day and the same minute.
     try:
         async with asyncio.timeout(engine.settings.llm_timeout_s):
             await services.locks.acquire(_COMPARING)
@@ -72,8 +74,10 @@ async def rerun(services: Services, tenant_id: str, reflection_id: str, body: Re
 
 
 async def _queued(engine: Engine, tenant_id: str, reflection_id: str, by: ReflectorId) -> Accepted:
-    """Queue the next run. A model's tokens are kept free for it at once: of many that are queued together none falls back to rules."""
+    """Queue the next run, once. A model's tokens are kept free for it at once: of many queued together none falls back to rules."""
     now, meter, tokens = engine.clock.now(), Meter(engine, by.model), 0
+    if (known := await engine.ledger.read(lambda conn: reruns.repeated(conn, tenant_id, reflection_id, by))) is not None:
+        return known
     if by.name != "rules" and meter.ceiling:
         before = await engine.ledger.read(lambda conn: reruns.before(conn, tenant_id, reflection_id))
         episode = await engine.ledger.read(lambda conn: episodes.assemble(conn, before.episode, engine.recent))
@@ -81,7 +85,7 @@ async def _queued(engine: Engine, tenant_id: str, reflection_id: str, by: Reflec
 
     def queue(conn: Connection) -> Accepted:
         accepted = reruns.queue(conn, tenant_id, reflection_id, by, now)
-        if tokens:
+        if tokens and not accepted.duplicate:
             meter.plan(conn, tenant_id, hold_id(accepted.reflection_id, 1), tokens)
         return accepted
 
@@ -122,7 +126,8 @@ async def _answer(engine: Engine, name: str, episode: Episode, task_key: str, kn
     reflector, meter = LlmReflector(engine.settings, engine.ledger, engine.clock), Meter(engine, engine.settings.llm_model)
     try:
         near = await with_memories(engine.ledger, engine.index, engine.embedder, episode, task_key, known)
-        async with meter.question(episode.tenant_id, str(uuid4()), episode.turns) as held:
+        await meter.place(engine.settings.llm_timeout_s)
+        async with meter.question(episode.tenant_id, str(uuid4()), episode.turns, placed=True) as held:
             try:
                 answer, fault = await reflector.reflect(episode, near), ""
             except AnswerUnusable as error:

@@ -92,13 +92,25 @@ def _start(since: str) -> str:
     return f"{given.date().isoformat()}T00:00:00Z" if day else given.isoformat()
 
 
-def look_back(api: ApiClient, wanted: Sequence[str], body: dict[str, Any]) -> Done:
-    """Ask for each in turn, until the day's tokens are used up. What cannot be looked at again (purged, under way) is passed over."""
+def look_back(api: ApiClient, wanted: Sequence[str], body: dict[str, Any], each: Callable[[Task], None] = lambda told: None) -> Done:
+    """Ask for each in turn, until the day's tokens are used up. What cannot be looked at again (purged, under way) is passed over.
+
+    each: gets every answer as it comes, since a model takes its time. A terminal shows how far it is.
+    """
+    with console.err().status("") as shown:
+        return _look_back(api, wanted, body, each, lambda number: shown.update(f"{number} of {len(wanted)}"))
+
+
+def _look_back(
+    api: ApiClient, wanted: Sequence[str], body: dict[str, Any], each: Callable[[Task], None], progress: Callable[[int], None]
+) -> Done:
     told: list[Task] = []
     passed_over: list[dict[str, str]] = []
     for number, one in enumerate(wanted):
+        progress(number + 1)
         try:
             told.append(api.post(f"/v1/reflections/{one}/rerun", body))
+            each(told[-1])
         except Ended as error:
             if error.kind == BUDGET_SPENT:
                 return Done(tuple(told), tuple(passed_over), tuple(wanted[number:]), error.message)

@@ -15,14 +15,19 @@ _TAKE = (
 )
 
 
+def make_row(conn: Connection, name: str) -> None:
+    """Have a row of this name, held by nobody, where there is none."""
+    insert_new(conn, leases, [{"name": name, "held_by": "", "until": _LONG_AGO}])
+
+
 def take(conn: Connection, name: str, holder: str, now: datetime, seconds: float) -> bool:
     """Take or renew a lease for `seconds`; False while another holder has it."""
-    insert_new(conn, leases, [{"name": name, "held_by": "", "until": _LONG_AGO}])
+    make_row(conn, name)
     asked = {"lease": name, "holder": holder, "now": now, "until": now + timedelta(seconds=seconds), "seconds": seconds}
     return bool(conn.execute(_TAKE, asked).rowcount)
 
 
 def alone(conn: Connection, name: str) -> None:
     """Wait for whoever else does this, until the transaction ends: also where there is no row of its own yet that could be locked."""
-    insert_new(conn, leases, [{"name": name, "held_by": "", "until": _LONG_AGO}])
+    make_row(conn, name)
     conn.execute(select(leases.c.name).where(leases.c.name == name).with_for_update()).all()

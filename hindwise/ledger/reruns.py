@@ -1,13 +1,13 @@
 """Another look over an episode that was looked at before: what the first concluded, and queueing the next run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from hindwise.errors import NotAllowed
-from hindwise.ledger import episodes, live, memories, reflections
+from hindwise.errors import NotAllowed, NotFound
+from hindwise.ledger import episodes, intake, live, memories, reflections
 from hindwise.ledger.intake import Accepted, ReflectorId, earlier_runs
 from hindwise.model.ids import reflection_of
 from hindwise.model.memory import LIVE, Memory
@@ -39,13 +39,42 @@ def before(conn: Connection, tenant_id: str, reflection_id: str) -> Before:
     return Before(newest, episode, tuple(found))
 
 
+def repeated(conn: Connection, tenant_id: str, reflection_id: str, reflector: ReflectorId) -> Accepted | None:
+    """Tell again what was told when this run was queued: whoever lost the answer asks again. None where it was not queued yet.
+
+    A run is known by the reflection that was named and by who looks back. So a later run starts from the newest reflection, and from no
+    other. Raises NotFound; NotAllowed, with the newest one's id, for one that something else replaced.
+    """
+    row = reflections.row_of(conn, reflection_id, tenant_id=tenant_id)
+    newest = reflections.newest_of_episode(conn, row.episode_id) or row
+    if newest.id == row.id:
+        return None
+    try:
+        queued = reflections.row_of(conn, _next_run(row.episode_id, reflector, row.run_number), tenant_id=tenant_id)
+    except NotFound:
+        raise NotAllowed(
+            f"reflection {newest.id} of this task is newer ({newest.status}): wait until it is final, then name that one"
+        ) from None
+    known = intake.known_run(conn, tenant_id, row.episode_id, differs=False)
+    return replace(known, reflection_id=queued.id, status=queued.status)
+
+
+def _next_run(episode_id: str, reflector: ReflectorId, run_number: int) -> str:
+    return reflection_of(episode_id, reflector.name, reflector.model, reflector.prompt_version, run_number + 1)
+
+
 def queue(conn: Connection, tenant_id: str, reflection_id: str, reflector: ReflectorId, now: datetime) -> Accepted:
-    """Queue the next run, which replaces the earlier ones as a corrected outcome does. Raises NotFound, NotAllowed."""
+    """Queue the next run, which replaces the earlier ones as a corrected outcome does; asked again it is told again, as `duplicate`.
+
+    Raises NotFound, NotAllowed.
+    """
     row = reflections.row_of(conn, reflection_id, tenant_id=tenant_id)
     episodes.row_of(conn, tenant_id, row.episode_id, lock=True)  # of two that ask at once the later finds the first queued
+    if (known := repeated(conn, tenant_id, reflection_id, reflector)) is not None:
+        return known
     found = before(conn, tenant_id, reflection_id)
     number = found.newest.run_number + 1
-    new_id = reflection_of(row.episode_id, reflector.name, reflector.model, reflector.prompt_version, number)
+    new_id = _next_run(row.episode_id, reflector, found.newest.run_number)
     again = Reflection(
         id=new_id,
         tenant_id=tenant_id,

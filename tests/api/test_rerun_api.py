@@ -5,13 +5,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection
 
-from hindwise.ledger import memories, reflections
+from hindwise.ledger import intake, memories, reflections, reruns
+from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.lifecycle.aging import AgingRules
 from hindwise.model.reflection import ReflectionStatus
+from hindwise.reflect.rules import RuleReflector
 from tests.api.front import Front
-from tests.build import NOON, make_draft
+from tests.build import NOON, make_draft, make_outcome
 
+RULES = ReflectorId("rules", "", RuleReflector.prompt_version)
 WORDS = {"en": "I always prefer an aisle seat.", "zh": "以后都给我订靠过道的座位。"}
 
 
@@ -61,9 +64,59 @@ async def test_an_applied_rerun_is_a_run_of_its_own_that_replaces_the_first_and_
     assert (again["run_number"], again["replaces"], again["status"]) == (1, reflection_id, "queued")
     assert again["reason"].startswith("looked back again by rules")
     assert [item.reflection_id for item in front.starter.started][-1] == told["reflection_id"]
-    second = await front.post(f"/v1/reflections/{reflection_id}/rerun", {"apply": True})
-    assert second.status_code in {403, 409}
-    assert "wait" in second.json()["detail"]
+    other = await front.post(f"/v1/reflections/{told['reflection_id']}/rerun", {"apply": True})
+    assert other.status_code == 409
+    assert "wait" in other.json()["detail"]
+
+
+@pytest.mark.parametrize("finished", [False, True])
+async def test_an_applied_rerun_whose_answer_was_lost_is_told_again_and_not_run_again(front: Front, finished: bool) -> None:
+    """However late it is repeated; with and without a key."""
+    reflection_id = await looked_at(front, WORDS["zh"])
+    url = f"/v1/reflections/{reflection_id}/rerun"
+    first = (await front.post(url, {"apply": True}, **{"Idempotency-Key": "k"})).json()
+    await front.settled()
+    if finished:
+        done = ReflectionStatus.COMPLETED
+        await front.engine.ledger.write(lambda conn: reflections.finish(conn, first["reflection_id"], done, NOON))
+    asked = [(url, {"apply": True}, {"Idempotency-Key": "k"}), (url, {"apply": True}, {}), (url, {"reflector": "rules", "apply": True}, {})]
+    answers = [await front.post(path, body, **headers) for path, body, headers in asked]
+    await front.settled()
+    assert [answer.status_code for answer in answers] == [200, 200, 200], answers[-1].text
+    assert {answer.json()["reflection_id"] for answer in answers} == {first["reflection_id"]}
+    assert [first["duplicate"], *(answer.json()["duplicate"] for answer in answers[1:])] == [False, True, True]
+    assert [item.reflection_id for item in front.starter.started].count(first["reflection_id"]) == 1
+    listed = (await front.http.get("/v1/reflections")).json()["items"]
+    assert len(listed) == 2
+
+
+async def test_a_run_after_that_starts_from_the_newest_reflection(front: Front) -> None:
+    reflection_id = await looked_at(front, WORDS["en"])
+    told = (await front.post(f"/v1/reflections/{reflection_id}/rerun", {"apply": True})).json()
+    later = await front.engine.ledger.write(lambda conn: _corrected(conn, told))
+    again = await front.post(f"/v1/reflections/{told['reflection_id']}/rerun", {"reflector": "rules", "apply": True})
+    assert (again.status_code, again.json()["reflection_id"], again.json()["duplicate"]) == (200, later, True)
+    lost = await front.post(f"/v1/reflections/{reflection_id}/rerun", {"apply": True})
+    assert (lost.status_code, lost.json()["reflection_id"]) == (200, told["reflection_id"]), "told again after a later run too"
+
+
+def _corrected(conn: Connection, told: dict[str, Any]) -> str:
+    """The run ended, and a corrected verdict began the next."""
+    reflections.finish(conn, told["reflection_id"], ReflectionStatus.COMPLETED, NOON)
+    worse = make_outcome("failure", source="env")
+    return intake.later_outcome(conn, "default", told["episode_id"], worse, RULES, NOON).reflection_id
+
+
+async def test_what_another_reflector_replaced_names_the_newest(front: Front) -> None:
+    reflection_id = await looked_at(front, WORDS["en"])
+    told = (await front.post(f"/v1/reflections/{reflection_id}/rerun", {"apply": True})).json()
+    by_model = ReflectorId("llm", "m", "3")
+    finished = ReflectionStatus.COMPLETED
+    await front.engine.ledger.write(lambda conn: reflections.finish(conn, told["reflection_id"], finished, NOON))
+    newest = await front.engine.ledger.write(lambda conn: reruns.queue(conn, "default", told["reflection_id"], by_model, NOON))
+    refused = await front.post(f"/v1/reflections/{told['reflection_id']}/rerun", {"apply": True})
+    assert refused.status_code == 409
+    assert newest.reflection_id in refused.json()["detail"]
 
 
 async def test_a_rerun_by_what_is_not_here_says_what_to_set(front: Front) -> None:

@@ -142,3 +142,18 @@ async def test_usage_is_the_callers_tenants_alone(front: Front) -> None:
 
     await front.engine.ledger.write(spend)
     assert (await usage(front))["used_tokens"] == len("default")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_comparisons_keep_to_the_questions_of_a_minute_that_reflections_leave(tmp_path: Path, llm: FakeLlm, lang: str) -> None:
+    model = {"llm_base_url": llm.url, "llm_model": "fake-model", "llm_api_key": "sk-test", "reflector": "rules"}
+    async with open_front(tmp_path, llm_requests_per_minute=2.0, llm_timeout_s=0.4, **model) as front:
+        first, second = await finished(front, 1, lang), await finished(front, 2, lang)
+        assert (await front.post(f"/v1/reflections/{first}/rerun", {"reflector": "llm"})).status_code == 200
+        refused = await front.post(f"/v1/reflections/{second}/rerun", {"reflector": "llm"})
+        assert refused.status_code == 503, refused.text
+        assert "HINDWISE_LLM_REQUESTS_PER_MINUTE" in refused.json()["detail"]
+        assert 25 <= int(refused.headers["retry-after"]) <= 30
+        assert len(llm.requests) == 1, "the second was asked beyond the limit"
+        by_rules = await front.post(f"/v1/reflections/{second}/rerun", {"reflector": "rules"})
+        assert by_rules.status_code == 200, "rules ask no model"
