@@ -41,6 +41,7 @@ class Hopeful(NamedTuple):
     """A find that may be told. `relevance`: moved towards its rank; `relevant`: passed the gate, else it only stands."""
 
     found: Found
+    words: Set[str]
     relevance: float
     fused: float
     relevant: bool
@@ -74,10 +75,11 @@ class Judge:
         pool = [known[memory_id] for memory_id in sorted(known)]
         if self.query.kinds or self.query.topics:
             pool = [item for item in pool if self._wanted(item)]
-        relevances = self._relevances(pool)
+        words = [frozenset(item.row.lex.split()) for item in pool]
+        relevances = self._relevances(pool, words)
         ranked, fused = _ranked(pool, relevances)
         best = max(relevances, default=0.0)
-        weighed = zip(pool, ranked, fused, self._passing(pool, relevances, best), strict=True)
+        weighed = zip(pool, words, ranked, fused, self._passing(pool, relevances, best), strict=True)
         hopeful = [Hopeful(*values) for values in weighed if values[-1] or values[0].row.id in stands]
         told = self._most_promising([item for item in hopeful if item.relevant])
         told += [item for item in hopeful if not item.relevant]
@@ -109,19 +111,19 @@ class Judge:
             return False
         return not self.query.topics or not set(self.query.topics).isdisjoint(item.row.topics)
 
-    def _relevances(self, pool: Sequence[Found]) -> list[float]:
+    def _relevances(self, pool: Sequence[Found], words: Sequence[Set[str]]) -> list[float]:
         asked = self.question.tokens
         asked_set = frozenset(asked)
-        held = [asked_set.intersection(item.row.lex.split()) for item in pool]
-        weights = Rarity(_Counts(pool, asked_set, held), len(pool))
+        held = [asked_set & of_one for of_one in words]
+        weights = Rarity(_Counts(words, asked_set, held), len(pool))
         total = sum([weights[word] for word in asked])
         # Many hold the same few words of the question.
-        covers = {words: coverage(asked, words, weights, total) for words in set(held)}
+        covers = {shared: coverage(asked, shared, weights, total) for shared in set(held)}
         found = []
-        for item, words, near in zip(pool, held, self._meanings(pool), strict=True):
-            covered = covers[words]
+        for item, shared, near in zip(pool, held, self._meanings(pool), strict=True):
+            covered = covers[shared]
             # Short questions cover themselves; only a long one needs to be recognised by the task it holds.
-            if words and (task := item.row.task):
+            if shared and (task := item.row.task):
                 covered = max(covered, same_task(asked_set, _task_tokens(task), weights))
             found.append(relevance(covered, near))
         return found
@@ -153,7 +155,7 @@ class Judge:
             standing=not item.relevant,
         )
         scope_match = 0.0 if item.relevant else self._scope_match(row.scope)
-        return Scored(outline, parts, frozenset(row.lex.split()), item.relevant, row.slot_key, scope_match)
+        return Scored(outline, parts, item.words, item.relevant, row.slot_key, scope_match)
 
     def _scope_match(self, scope: str) -> float:
         if not scope:
@@ -164,8 +166,8 @@ class Judge:
 class _Counts:
     """How many of the pool hold a word. Words of the question are counted from what was found of them, others by counting all."""
 
-    def __init__(self, pool: Sequence[Found], asked: Set[str], held: Sequence[Set[str]]) -> None:
-        self._pool, self._asked = pool, asked
+    def __init__(self, words: Sequence[Set[str]], asked: Set[str], held: Sequence[Set[str]]) -> None:
+        self._words, self._asked = words, asked
         self._of_asked = Counter(chain.from_iterable(held))
         self._all: Counter[str] | None = None
 
@@ -173,7 +175,7 @@ class _Counts:
         if word in self._asked:
             return self._of_asked[word]
         if self._all is None:
-            self._all = Counter(chain.from_iterable(frozenset(item.row.lex.split()) for item in self._pool))
+            self._all = Counter(chain.from_iterable(self._words))
         return self._all[word]
 
 

@@ -18,11 +18,27 @@ DIGITS_PER_TOKEN = 3
 _CJK = re.compile(f"[{CJK}]")
 # A run is found in pieces of one token each, so that their number is its cost, rounded up.
 _PIECE = re.compile(rf"\d{{1,{DIGITS_PER_TOKEN}}}|(?:(?![{CJK}])[^\W\d]){{1,{LATIN_CHARS_PER_TOKEN}}}|(?![{CJK}])[^\w\s]|\n")
-_ASCII_PIECE = re.compile(rf"[0-9]{{1,{DIGITS_PER_TOKEN}}}|[A-Za-z_]{{1,{LATIN_CHARS_PER_TOKEN}}}|[^\w\s]|\n")
+
+
+def _class_of(char: str) -> str:
+    if char.isalpha() or char == "_":
+        return "a"
+    if char.isdigit():
+        return "0"
+    return " " if char.isspace() and char != "\n" else "."
+
+
+_CLASSES = "".join(_class_of(chr(code)) for code in range(128)).encode() + bytes(128)
+_RUNS = [b"a" * length for length in range(LATIN_CHARS_PER_TOKEN, 0, -1)] + [b"0" * length for length in range(DIGITS_PER_TOKEN, 0, -1)]
+"""The longest first, so that a run is taken in as few pieces as it can be."""
 
 
 def count_tokens(text: str) -> int:
     """Return the estimated number of tokens; 0 for empty text."""
     if text.isascii():
-        return len(_ASCII_PIECE.findall(text))
+        # The same pieces as below, in a tenth of the time: every run of a class becomes as many dots as it has pieces.
+        seen = text.encode("ascii").translate(_CLASSES)
+        for run in _RUNS:
+            seen = seen.replace(run, b".")
+        return seen.count(b".")
     return math.ceil(len(_PIECE.findall(text)) + CJK_TOKENS_PER_CHAR * len(_CJK.findall(text)))

@@ -36,3 +36,8 @@ def test_tokens_of_prose_lie_near_what_a_model_counts():
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_a_longer_text_never_costs_less(first, second):
     assert count_tokens(first + "\n" + second) >= count_tokens(first)
+
+
+@given(st.text(st.characters(max_codepoint=127), max_size=300))
+def test_a_text_costs_the_same_whether_or_not_another_alphabet_stands_beside_it(text):
+    assert count_tokens(text + " é") == count_tokens(text) + 1
