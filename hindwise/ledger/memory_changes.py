@@ -105,6 +105,12 @@ def change(conn: Connection, memory: Memory, *, actor: str, action: str, why: st
     return after
 
 
+def changed_by(conn: Connection, memory_ids: Sequence[str], actor: str, at: datetime) -> bool:
+    """Whether an event of this actor at exactly this instant stands at one of them: then what it does then was committed."""
+    same = (memory_events.c.memory_id.in_(memory_ids), memory_events.c.actor == actor[:200], memory_events.c.at == at)
+    return conn.execute(select(memory_events.c.no).where(*same).limit(1)).first() is not None
+
+
 def link(conn: Connection, from_id: str, to_id: str, kind: str, reason: str, at: datetime) -> None:
     """Tie two memories: supersedes, retracts, precedes."""
     _LINK.run(conn, {"from_id": from_id, "to_id": to_id, "kind": kind, "reason": reason[:500], "at": at})

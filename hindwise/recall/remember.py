@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine
-from hindwise.errors import HindwiseError, InvalidInput, ModelRefused, ModelUnavailable
+from hindwise.errors import HindwiseError, InvalidInput, ModelRefused, ModelUnavailable, NotFound
 from hindwise.index.document import Document, document_of
-from hindwise.ledger import embeddings, memory_erasure, spaces
+from hindwise.ledger import embeddings, memory_changes, memory_erasure, spaces
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.model.memory import Draft
 from hindwise.model.reflection import Decision
@@ -34,7 +34,17 @@ async def remember(engine: Engine, tenant_id: str, draft: Draft, space: str, act
     """
     document = document_of(draft)
     vector = await _vector(engine, document)
-    decision = await engine.ledger.write(lambda conn: _write(conn, engine, tenant_id, draft, space, actor, now, document, vector, write_id))
+    # No reflection stands behind it: a new name, so that each writing is one of its own, also where its transaction runs a second time.
+    name = write_id or str(uuid4())
+    decided: list[Decision] = []
+
+    def write(conn: Connection) -> Decision:
+        # Where the answer to the commit was lost, this runs again: what was decided then is told, and not what is left to decide.
+        if not (decided and memory_changes.changed_by(conn, [decided[-1].memory_id, *decided[-1].touched], actor, now)):
+            decided.append(_write(conn, engine, tenant_id, draft, space, actor, now, document, vector, name))
+        return decided[-1]
+
+    decision = await engine.ledger.write(write)
     if not decision.memory_id and not decision.touched:
         raise InvalidInput("there is nothing to take back: nothing is known under this subject and attribute")
     return decision
@@ -55,8 +65,7 @@ def _write(
     resolution = Resolution(
         conn=conn,
         tenant_id=tenant_id,
-        # No reflection stands behind it: a new name, so that each writing is one of its own.
-        reflection_id=write_id or str(uuid4()),
+        reflection_id=write_id,
         by_reflection=False,
         actor=actor,
         now=now,
@@ -92,9 +101,17 @@ async def forget(engine: Engine, tenant_id: str, memory_id: str) -> str:
     """
     now = engine.clock.now()
 
+    erased: list[tuple[str, int]] = []
+
     def erase(conn: Connection) -> tuple[str, int]:
-        space = memory_erasure.erase(conn, tenant_id, memory_id, now)
-        return space, spaces.find(conn, tenant_id, [space])[space].no
+        try:
+            space = memory_erasure.erase(conn, tenant_id, memory_id, now)
+        except NotFound:
+            if erased:  # a moment ago, by this very call: the answer to its commit was lost
+                return erased[-1]
+            raise
+        erased.append((space, spaces.find(conn, tenant_id, [space])[space].no))
+        return erased[-1]
 
     space, space_no = await engine.ledger.write(erase)
     try:
