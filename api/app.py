@@ -18,6 +18,7 @@ from api.metrics import Metrics
 from api.routers import episodes, erasures, health, hooks, memories, recall, recalls, reflections, sessions, simple_memory, usage
 from api.services import Services
 from api.shell import Shell
+from api.storing import Storing
 from api.sweeper import Sweeper
 from api.temporal import Starter, TemporalStarter
 from hindwise.engine import Engine, open_engine
@@ -122,6 +123,7 @@ async def _open_services(stack: AsyncExitStack, engine: Engine, starter: Starter
         rate=RateLimit(engine.settings.rate_limit_per_minute),
         locks=KeyedLocks(),
         metrics=Metrics(),
+        storing=Storing(engine.settings.contacts()),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from api.reading import parse_json
-from api.storing import safe, safe_json, safe_line
+from api.storing import Storing
 from hindwise.errors import InvalidInput
 from hindwise.model.episode import Outcome, OutcomeSource, OutcomeStatus
 from hindwise.model.ids import derive, digest
@@ -73,7 +73,9 @@ class _Parts:
     said: Mapping[str, Any] = field(default_factory=dict)
 
 
-def normalise(body: bytes, content_type: str, query: Mapping[str, str], now: datetime, *, fallback_run_id: str = "") -> DifyRun | Ignored:
+def normalise(
+    body: bytes, content_type: str, query: Mapping[str, str], now: datetime, *, storing: Storing, fallback_run_id: str = ""
+) -> DifyRun | Ignored:
     """Return the run that `body` tells of, or why it is none. `query`: user_id, agent_id and goal overrule the body.
 
     Raises InvalidInput where the body is nothing that Dify sends, or an id in it cannot be one.
@@ -83,11 +85,11 @@ def normalise(body: bytes, content_type: str, query: Mapping[str, str], now: dat
     if reason:
         return Ignored(reason)
     parts = _parts(value)
-    outcome = _outcome(parts)
+    outcome = _outcome(parts, storing)
     if outcome is None:
         return Ignored(f"status {parts.status[:40]!r} is not the end of a run")
-    goal = safe(query.get("goal", "") or parts.goal)[:8_000]
-    inputs: dict[str, Any] = safe_json(parts.inputs)
+    goal = storing.text(query.get("goal", "") or parts.goal)[:8_000]
+    inputs: dict[str, Any] = storing.json(parts.inputs)
     started, ended = _times(parts.times, now)
     run_id = _text(parts.run.get("workflow_run_id")) or fallback_run_id or digest(value)
     user_id = query.get("user_id") or parts.user_id
@@ -99,7 +101,7 @@ def normalise(body: bytes, content_type: str, query: Mapping[str, str], now: dat
         goal=goal,
         inputs=inputs,
         outcome=outcome,
-        turns=_turns(parts, goal, inputs, started, ended),
+        turns=_turns(parts, goal, inputs, (started, ended), storing),
         started_at=started,
         ended_at=ended,
     )
@@ -188,7 +190,7 @@ def _inputs(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {} if value in (None, "") else {"inputs": value}
 
 
-def _outcome(parts: _Parts) -> Outcome | None:
+def _outcome(parts: _Parts, storing: Storing) -> Outcome | None:
     """Who says so: a failed node is the environment's word; that no node raised is not yet a success (rule)."""
     if parts.status in _NOT_AN_END:
         return None
@@ -198,7 +200,7 @@ def _outcome(parts: _Parts) -> Outcome | None:
         source = OutcomeSource(_text(parts.said.get("source")))
     score = parts.said.get("score")
     usable = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
-    note = safe(_text(parts.said.get("note")) or parts.error)[:8_000]
+    note = storing.text(_text(parts.said.get("note")) or parts.error)[:8_000]
     return Outcome(status=status, source=source, note=note, score=float(score) if usable and score is not None else None)
 
 
@@ -225,8 +227,9 @@ def _moment(value: Any, now: datetime) -> datetime | None:
     return datetime.fromtimestamp(value, UTC)
 
 
-def _turns(parts: _Parts, goal: str, inputs: dict[str, Any], started: datetime, ended: datetime) -> tuple[Turn, ...]:
+def _turns(parts: _Parts, goal: str, inputs: dict[str, Any], times: tuple[datetime, datetime], storing: Storing) -> tuple[Turn, ...]:
     """The request, each step, the answer, and the run's own error."""
+    started, ended = times
     said: list[tuple[str, Origin, str, str]] = []
     if asked := _request(goal, inputs):
         said.append(("user", Origin.USER, "", asked))
@@ -234,11 +237,11 @@ def _turns(parts: _Parts, goal: str, inputs: dict[str, Any], started: datetime, 
         if number == MAX_STEPS:
             said.append(("system", Origin.SYSTEM, "", f"[{len(parts.steps) - MAX_STEPS} more steps are not kept]"))
             break
-        said.append(("tool", Origin.TOOL, *_step(step, number)))
-    if answer := safe(_readable(_answer(parts.outputs))):
+        said.append(("tool", Origin.TOOL, *_step(step, number, storing)))
+    if answer := storing.text(_readable(_answer(parts.outputs, storing))):
         said.append(("assistant", Origin.AGENT, "", answer))
     if parts.error:
-        said.append(("system", Origin.SYSTEM, "", f"ERROR: {safe(parts.error)}"))
+        said.append(("system", Origin.SYSTEM, "", f"ERROR: {storing.text(parts.error)}"))
     return tuple(
         Turn(
             seq=seq,
@@ -260,22 +263,22 @@ def _request(goal: str, inputs: dict[str, Any]) -> str:
     return "\n".join(line for line in (goal, *lines) if line)
 
 
-def _step(step: Any, number: int) -> tuple[str, str]:
+def _step(step: Any, number: int, storing: Storing) -> tuple[str, str]:
     if not isinstance(step, dict):
-        return f"step {number + 1}", safe(_readable(step))
-    name = safe_line(_text(step.get("title")) or _text(step.get("type")) or f"step {number + 1}", 200)
-    output = safe(_readable(step.get("output", step.get("outputs"))))
-    error = safe(_readable(step.get("error")))
+        return f"step {number + 1}", storing.text(_readable(step))
+    name = storing.line(_text(step.get("title")) or _text(step.get("type")) or f"step {number + 1}", 200)
+    output = storing.text(_readable(step.get("output", step.get("outputs"))))
+    error = storing.text(_readable(step.get("error")))
     told = "" if output == error else output
     return name, "\n".join(part for part in (f"ERROR: {error}" if error else "", told) if part)
 
 
-def _answer(outputs: Any) -> Any:
+def _answer(outputs: Any, storing: Storing) -> Any:
     """One text output is the answer itself; several are told by name."""
     if isinstance(outputs, dict):
         if len(outputs) == 1 and isinstance(text := next(iter(outputs.values())), str):
             return text
-        return "\n".join(f"{name}: {_readable(value)}" for name, value in safe_json(outputs).items())
+        return "\n".join(f"{name}: {_readable(value)}" for name, value in storing.json(outputs).items())
     return outputs
 
 

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from api.auth import KeyedLocks, Keyring, RateLimit
 from api.dispatch import Dispatch
 from api.metrics import Metrics
+from api.storing import Storing
 from hindwise.engine import Engine
 from hindwise.ledger.keys import KeyRow
 from hindwise.recall.recall import Recaller
@@ -26,6 +27,7 @@ class Services:
     rate: RateLimit
     locks: KeyedLocks
     metrics: Metrics
+    storing: Storing
 
     def reflection_workflow(self, reflection_id: str) -> str:
         """Id of a reflection's workflow in Temporal."""

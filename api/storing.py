@@ -1,24 +1,32 @@
-"""What must happen to any words before they are stored: unreadable characters out, secrets masked."""
+"""What must happen to any words before they are stored: unreadable characters out, secrets masked, contacts as the settings say."""
 
+from dataclasses import dataclass
 from typing import Any
 
+from hindwise.safety.contacts import Contacts
 from hindwise.safety.masking import mask, mask_json
 from hindwise.text.clean import clean, one_line, truncate
 
-
-def safe(text: str) -> str:
-    """Return `text` without control characters and with secrets masked."""
-    return mask(clean(text)).text
+_BY_DEFAULT = Contacts(phones=True)
 
 
-def safe_line(text: str, max_chars: int) -> str:
-    """Return `text` safe, on one line, in at most `max_chars` characters."""
-    return truncate(mask(one_line(text)).text, max_chars)
+@dataclass(frozen=True, slots=True)
+class Storing:
+    """How words are made fit to be stored. Every door takes the one of its `Services`; the default is that of the settings' defaults."""
 
+    contacts: Contacts = _BY_DEFAULT
 
-def safe_json(value: Any) -> Any:
-    """Return a JSON value with every string in it safe, names included."""
-    return mask_json(_clean(value))
+    def text(self, text: str) -> str:
+        """Return `text` without control characters and with secrets masked."""
+        return mask(clean(text), self.contacts).text
+
+    def line(self, text: str, max_chars: int) -> str:
+        """Return `text` safe, on one line, in at most `max_chars` characters."""
+        return truncate(mask(one_line(text), self.contacts).text, max_chars)
+
+    def json(self, value: Any) -> Any:
+        """Return a JSON value with every string in it safe, names included."""
+        return mask_json(_clean(value), self.contacts)
 
 
 def _clean(value: Any) -> Any:

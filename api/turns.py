@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictStr
 from api.errors import TooLarge
 from api.fields import Id, Moment
 from api.reading import parse_json
-from api.storing import safe, safe_json, safe_line
+from api.storing import Storing
 from hindwise.errors import InvalidInput, TurnConflict
 from hindwise.model.ids import derive, digest
 from hindwise.model.turn import MAX_TURN_BYTES, Origin, ToolCall, Turn, digest_of_content
@@ -86,7 +86,7 @@ class Message(_Open):
     occurred_at: Moment | None = Field(default=None, description="By default the time of arrival.")
 
 
-def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime) -> list[Turn]:
+def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime, storing: Storing) -> list[Turn]:
     """Return safe turns of a session, numbered from 1. Raises TooLarge with the position, InvalidInput for an origin above the role's.
 
     A turn that has neither id nor time stays without a name, for the ledger to give.
@@ -94,13 +94,15 @@ def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: d
     seen: Counter[str] = Counter()
     turns = []
     for number, message in enumerate(messages, start=1):
-        said, time = _said(message, number, user_id, agent_id), message.occurred_at
+        said, time = _said(message, number, user_id, agent_id, storing), message.occurred_at
         name = message.turn_id or (_name_of(digest_of_content(**said), time, seen) if time else "")
         turns.append(Turn(seq=number, turn_id=name, occurred_at=time or now, **said))
     return turns
 
 
-def whole_run(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
+def whole_run(
+    messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime, storing: Storing
+) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
     """Return the safe turns of a whole run, each named, a repeated id with equal content once; and the digests of their contents.
 
     Raises as `to_turns` does, and TurnConflict for one id with unequal content.
@@ -110,7 +112,7 @@ def whole_run(messages: Sequence[Message], *, user_id: str, agent_id: str, now: 
     digests: dict[str, str] = {}
     conflicts = []
     for number, message in enumerate(messages, start=1):
-        said = _said(message, number, user_id, agent_id)
+        said = _said(message, number, user_id, agent_id, storing)
         content = digest_of_content(**said)
         name = message.turn_id or _name_of(content, message.occurred_at, seen)
         if name not in digests:
@@ -137,7 +139,7 @@ def is_small(messages: Sequence[Message], limit: int) -> bool:
     return True
 
 
-def _said(message: Message, number: int, user_id: str, agent_id: str) -> dict[str, Any]:
+def _said(message: Message, number: int, user_id: str, agent_id: str, storing: Storing) -> dict[str, Any]:
     """The fields of a turn that `digest_of_content` reads."""
     role = _ROLES.get(message.role, str(message.role))
     origin = message.origin or _ORIGINS[role]
@@ -145,7 +147,7 @@ def _said(message: Message, number: int, user_id: str, agent_id: str) -> dict[st
         raise InvalidInput(
             f"turns[{number - 1}]: origin {str(origin)!r} cannot be claimed for role {role!r}: leave it out or take a lesser one"
         )
-    content, calls = _content(message.content), _calls(message)
+    content, calls = _content(message.content), _calls(message, storing)
     size = len(content.encode("utf-8", "surrogatepass"))
     if calls:
         size += len(json.dumps([call.model_dump() for call in calls], ensure_ascii=False).encode())
@@ -155,10 +157,10 @@ def _said(message: Message, number: int, user_id: str, agent_id: str) -> dict[st
         "role": role,
         "origin": origin,
         "participant": message.participant or {"user": user_id, "assistant": agent_id}.get(role, ""),
-        "content": safe(content),
-        "name": safe_line(message.name or "", 200),
+        "content": storing.text(content),
+        "name": storing.line(message.name or "", 200),
         "tool_calls": calls,
-        "tool_call_id": safe_line(message.tool_call_id or "", 200),
+        "tool_call_id": storing.line(message.tool_call_id or "", 200),
     }
 
 
@@ -174,27 +176,27 @@ def _content(content: str | list[ContentPart] | None) -> str:
     return "\n".join(part.text or part.refusal or f"[{part.type}]" for part in content)
 
 
-def _calls(message: Message) -> tuple[ToolCall, ...]:
+def _calls(message: Message, storing: Storing) -> tuple[ToolCall, ...]:
     calls = list(message.tool_calls or ())
     if message.function_call is not None:
         calls.append(MessageToolCall(function=message.function_call))
-    return tuple(_call(call) for call in calls)
+    return tuple(_call(call, storing) for call in calls)
 
 
-def _call(call: MessageToolCall) -> ToolCall:
+def _call(call: MessageToolCall, storing: Storing) -> ToolCall:
     name = (call.function.name if call.function else call.name) or "unnamed"
     arguments = call.function.arguments if call.function else call.arguments
-    return ToolCall(id=safe_line(call.id or "", 200), name=safe_line(name, 200), arguments=_arguments(arguments))
+    return ToolCall(id=storing.line(call.id or "", 200), name=storing.line(name, 200), arguments=_arguments(arguments, storing))
 
 
-def _arguments(arguments: str | dict[str, Any] | None) -> dict[str, Any] | str:
+def _arguments(arguments: str | dict[str, Any] | None, storing: Storing) -> dict[str, Any] | str:
     if isinstance(arguments, str):
         try:
             value = parse_json(arguments, lenient=True)
         except InvalidInput:
-            return safe(arguments)
+            return storing.text(arguments)
         if not isinstance(value, dict):
-            return safe(arguments)
+            return storing.text(arguments)
         arguments = value
-    found: dict[str, Any] = safe_json(arguments or {})
+    found: dict[str, Any] = storing.json(arguments or {})
     return found

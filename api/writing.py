@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from api.bodies import MemoryBody
 from api.services import Services
-from api.storing import safe, safe_json, safe_line
+from api.storing import Storing
 from hindwise.errors import InvalidInput
 from hindwise.ledger import memories
 from hindwise.ledger.keys import KeyRow
@@ -29,26 +29,26 @@ class Written:
     supersedes: tuple[str, ...]
 
 
-def draft_of(body: MemoryBody) -> Draft:
+def draft_of(body: MemoryBody, storing: Storing) -> Draft:
     """Return the draft for a statement: kind and slot as read from its words, unless the caller names them. Secrets are masked.
 
     Raises InvalidInput for a statement without words.
     """
-    content = safe(body.content)
+    content = storing.text(body.content)
     try:
         read = classify_statement(content)
     except ValueError as error:
         raise InvalidInput(f"content: {error}") from error
     kind = body.kind or read.kind
     named: dict[str, Any] = {
-        name: safe_line(getattr(body, name), 200) for name in ("subject", "attribute", "scope") if getattr(body, name).strip()
+        name: storing.line(getattr(body, name), 200) for name in ("subject", "attribute", "scope") if getattr(body, name).strip()
     }
     if body.value.strip():
-        named["value"] = safe(body.value)[:1_000]
+        named["value"] = storing.text(body.value)[:1_000]
     if body.importance is not None:
         named["importance"] = body.importance
     if body.retrospective is not None:
-        named["retrospective"] = safe_json(body.retrospective.model_dump())
+        named["retrospective"] = storing.json(body.retrospective.model_dump())
     elif len(content.strip()) > MAX_CONCLUSION_CHARS:
         named["retrospective"] = {"what_happened": content.strip()}  # the conclusion holds its beginning only
     if kind not in SLOTTED:
@@ -62,7 +62,9 @@ async def write(services: Services, caller: KeyRow, request: Request, body: Memo
     space = user_space(body.user_id) if body.user_id else agent_space(body.agent_id or "")
     key = request.headers.get("idempotency-key", "").strip()
     write_id = derive("write", tenant, request.url.path, key) if key else ""
-    decision = await remember(engine, tenant, draft_of(body), space, f"api:{caller.id}", engine.clock.now(), write_id=write_id)
+    decision = await remember(
+        engine, tenant, draft_of(body, services.storing), space, f"api:{caller.id}", engine.clock.now(), write_id=write_id
+    )
     memory_id = decision.memory_id or decision.touched[0]
     status = await engine.ledger.read(lambda conn: _status(conn, tenant, memory_id))
     replaced = decision.touched if decision.action in {"supersede", "retract"} else ()

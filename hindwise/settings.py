@@ -163,3 +163,13 @@ class Settings(BaseSettings):
     def secret_of_one_machine(self) -> bool:
         """Whether other machines may serve the same ledger with other secrets: one session would then have two names in Temporal."""
         return bool(self.database_url.get_secret_value()) and not self.secret_key.get_secret_value()
+from hindwise.safety.contacts import Contacts
+
+    mask_phones: bool = True
+    """Telephone numbers are masked like secrets before anything is stored or sent. False: they are kept, and may be remembered."""
+    mask_emails: bool = False
+    """The same for e-mail addresses. Either holds for what comes from then on: what is stored stays as it is."""
+    def contacts(self) -> Contacts:
+        """Which ways to reach somebody are masked before anything is stored or sent."""
+        return Contacts(phones=self.mask_phones, emails=self.mask_emails)
+

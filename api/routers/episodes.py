@@ -13,7 +13,6 @@ from api.bodies import EpisodeBody, EpisodesQuery, OutcomeBody, TaskQuery
 from api.door import Door, needs
 from api.paging import decode, page
 from api.services import Caller, Use
-from api.storing import safe
 from api.turns import whole_run
 from hindwise.errors import InvalidInput, NotFound
 from hindwise.ledger import episodes, reflections, sessions
@@ -32,7 +31,9 @@ async def post_episode(body: EpisodeBody, services: Use, caller: Caller, respons
     """Keep a whole finished task and look back over it. The same run again is a duplicate; with other content, 409 and the first stays."""
     now = services.engine.clock.now()
     user_id, agent_id = body.user_id or "", body.agent_id or ""
-    turns, digests = await asyncio.to_thread(lambda: whole_run(body.turns, user_id=user_id, agent_id=agent_id, now=now))
+    turns, digests = await asyncio.to_thread(
+        lambda: whole_run(body.turns, user_id=user_id, agent_id=agent_id, now=now, storing=services.storing)
+    )
     times = [turn.occurred_at for turn in turns]
     episode = run_episode(
         caller.tenant_id,
@@ -40,8 +41,8 @@ async def post_episode(body: EpisodeBody, services: Use, caller: Caller, respons
         body.run_id,
         user_id=user_id,
         agent_id=agent_id,
-        goal=safe(body.goal),
-        outcome=body.outcome.outcome(safe),
+        goal=services.storing.text(body.goal),
+        outcome=body.outcome.outcome(services.storing.text),
         turns=turns,
         inputs={},
         started_at=min(times),
@@ -93,13 +94,13 @@ async def post_outcome_of_task(
     )
     if not ids:
         raise NotFound(f"no finished task of {'run' if query.run_id else 'session'} {(query.run_id or query.session_id)!r}")
-    return answer_of(services, await accept_outcome(services, caller.tenant_id, ids[0], body.outcome(safe)), response)
+    return answer_of(services, await accept_outcome(services, caller.tenant_id, ids[0], body.outcome(services.storing.text)), response)
 
 
 @router.post("/{episode_id}/outcome", status_code=202, operation_id="post_outcome", openapi_extra=needs("outcome"))
 async def post_outcome(episode_id: str, body: OutcomeBody, services: Use, caller: Caller, response: Response) -> AcceptedAnswer:
     """A later or corrected verdict. Where it changes the outcome, a new reflection replaces what the old one concluded."""
-    return answer_of(services, await accept_outcome(services, caller.tenant_id, episode_id, body.outcome(safe)), response)
+    return answer_of(services, await accept_outcome(services, caller.tenant_id, episode_id, body.outcome(services.storing.text)), response)
 
 
 def _plain(row: Row[Any]) -> dict[str, Any]:

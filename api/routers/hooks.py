@@ -93,6 +93,7 @@ async def receive_hook(
         query,
         services.engine.clock.now(),
         fallback_run_id=_named_by(request),
+        storing=services.storing,
     )
     if isinstance(run, dify.Ignored):
         return IgnoredAnswer(reason=run.reason)

@@ -12,7 +12,6 @@ from api.door import Door, needs
 from api.paging import decode, page
 from api.reviewing import new_words
 from api.services import Caller, Use
-from api.storing import safe_line
 from api.writing import write
 from hindwise.errors import InvalidInput
 from hindwise.ledger import memories, review
@@ -102,7 +101,7 @@ def _reader_of(space: str, named: str) -> str:
 @router.post("/{memory_id}/confirm", operation_id="confirm_memory", openapi_extra=needs("write"))
 async def confirm_memory(memory_id: str, services: Use, caller: Caller, body: ReviewBody = NO_REASON) -> MemoryWritten:
     """A person vouches for a memory: it is told as certain, heads its slot and does not expire."""
-    now, why = services.engine.clock.now(), safe_line(body.reason, 300)
+    now, why = services.engine.clock.now(), services.storing.line(body.reason, 300)
     memory, replaced = await services.engine.ledger.write(
         lambda conn: review.confirm(conn, caller.tenant_id, memory_id, actor=f"api:{caller.id}", now=now, why=why)
     )
@@ -112,7 +111,7 @@ async def confirm_memory(memory_id: str, services: Use, caller: Caller, body: Re
 @router.post("/{memory_id}/reject", operation_id="reject_memory", openapi_extra=needs("write"))
 async def reject_memory(memory_id: str, services: Use, caller: Caller, body: ReviewBody = NO_REASON) -> MemoryWritten:
     """A person says that it is not so: kept as history, not told any more, and not learned again from what was said before."""
-    now, reason = services.engine.clock.now(), safe_line(body.reason, 300)
+    now, reason = services.engine.clock.now(), services.storing.line(body.reason, 300)
     memory = await services.engine.ledger.write(
         lambda conn: review.reject(conn, caller.tenant_id, memory_id, actor=f"api:{caller.id}", now=now, reason=reason)
     )
@@ -122,11 +121,11 @@ async def reject_memory(memory_id: str, services: Use, caller: Caller, body: Rev
 @router.patch("/{memory_id}", operation_id="edit_memory", openapi_extra=needs("write"))
 async def edit_memory(memory_id: str, body: EditBody, services: Use, caller: Caller) -> MemoryWritten:
     """Word a memory anew. Words never change, so the answer names a new memory, confirmed by the caller, that supersedes the old."""
-    now, why = services.engine.clock.now(), safe_line(body.reason, 300)
+    now, why = services.engine.clock.now(), services.storing.line(body.reason, 300)
 
     def work(conn: Connection) -> MemoryWritten:
         old, _ = memories.load(conn, caller.tenant_id, memory_id)
-        changed = new_words(body, old)
+        changed = new_words(body, old, services.storing)
         if not changed:
             raise InvalidInput("name at least one field to change, e.g. conclusion")
         edited, replaced = review.edit(conn, caller.tenant_id, memory_id, changed, actor=f"api:{caller.id}", now=now, why=why)

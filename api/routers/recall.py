@@ -8,7 +8,7 @@ from fastapi.responses import PlainTextResponse
 from api.bodies import RecallBody, RecallQueryText
 from api.door import Door, needs
 from api.services import Caller, Services, Use
-from api.storing import safe
+from api.storing import Storing
 from hindwise.errors import InvalidInput
 from hindwise.model.brief import Recalled, RecallQuery
 
@@ -25,7 +25,7 @@ async def recall(body: RecallBody, services: Use, caller: Caller) -> Recalled | 
     query = RecallQuery(
         user_id=body.user_id or "",
         agent_id=body.agent_id or "",
-        query=asked(body.query),
+        query=asked(body.query, services.storing),
         limit=body.limit,
         budget_tokens=body.budget_tokens,
         kinds=tuple(body.kinds),
@@ -46,7 +46,7 @@ async def recall_by_url(query: Annotated[RecallQueryText, Query()], services: Us
     wanted = RecallQuery(
         user_id=query.user_id or "",
         agent_id=query.agent_id or "",
-        query=asked(query.q),
+        query=asked(query.q, services.storing),
         limit=query.limit,
         budget_tokens=query.budget_tokens,
         session_id=query.session_id or "",
@@ -62,9 +62,9 @@ async def run(services: Services, tenant_id: str, query: RecallQuery) -> Recalle
     return recalled
 
 
-def asked(text: str) -> str:
+def asked(text: str, storing: Storing) -> str:
     """The question as it may be logged. Raises InvalidInput when nothing readable is left."""
-    words = safe(text)[:8_000]
+    words = storing.text(text)[:8_000]
     if not words.strip():
         raise InvalidInput("query: holds no words; say the task in a sentence")
     return words

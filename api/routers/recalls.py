@@ -9,7 +9,6 @@ from api.answers import FeedbackAnswer, RecallRecord
 from api.bodies import FeedbackBody
 from api.door import Door, needs
 from api.services import Caller, Use
-from api.storing import safe
 from hindwise.errors import NotFound
 from hindwise.ledger import recalls
 
@@ -26,7 +25,7 @@ async def get_recall(recall_id: str, services: Use, caller: Caller) -> RecallRec
 @router.post("/{recall_id}/feedback", operation_id="post_feedback", openapi_extra=needs("outcome"))
 async def post_feedback(recall_id: str, body: FeedbackBody, services: Use, caller: Caller) -> FeedbackAnswer:
     """Say whether what was told helped. It counts at once; another verdict on the same recall replaces the first."""
-    now, note = services.engine.clock.now(), safe(body.note)[:2_000]
+    now, note = services.engine.clock.now(), services.storing.text(body.note)[:2_000]
 
     def work(conn: Connection) -> int:
         row = recalls.row_of(conn, caller.tenant_id, recall_id, lock=True)

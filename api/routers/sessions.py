@@ -14,7 +14,6 @@ from api.door import Door, needs
 from api.fields import Id
 from api.paging import decode, page
 from api.services import Caller, Services, Use
-from api.storing import safe
 from api.turns import is_small, to_turns
 from hindwise.errors import NotFound
 from hindwise.ledger import intake, sessions
@@ -63,8 +62,8 @@ async def record_turns(session_id: Id, body: TurnsBody, services: Use, caller: C
 async def _prepared(body: TurnsBody, user_id: str, agent_id: str, services: Services) -> list[Turn]:
     now = services.engine.clock.now()
     if is_small(body.turns, _LARGE_BODY):
-        return to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now)
-    return await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now)
+        return to_turns(body.turns, user_id=user_id, agent_id=agent_id, now=now, storing=services.storing)
+    return await asyncio.to_thread(to_turns, body.turns, user_id=user_id, agent_id=agent_id, now=now, storing=services.storing)
 
 
 @router.post("/{session_id:path}/complete", status_code=202, operation_id="complete_task", openapi_extra=needs("write"))
@@ -75,7 +74,7 @@ async def complete_task(session_id: Id, body: CompleteBody, services: Use, calle
     """
     engine, tenant = services.engine, caller.tenant_id
     now, reflector = engine.clock.now(), engine.reflector_id()
-    goal, outcome = safe(body.goal), body.outcome.outcome(safe)
+    goal, outcome = services.storing.text(body.goal), body.outcome.outcome(services.storing.text)
 
     def work(conn: Connection) -> tuple[SessionRow, Accepted]:
         session = sessions.lock(conn, tenant, session_id, body.user_id, body.agent_id)
@@ -122,9 +121,9 @@ async def get_context(session_id: Id, query: Annotated[ContextQuery, Query()], s
 async def set_checkpoint(session_id: Id, body: CheckpointBody, services: Use, caller: Caller) -> CheckpointAnswer:
     """Keep what is done, what is next, and notes; the newest one replaces the one before."""
     checkpoint = {
-        "done": safe(body.done),
-        "next": safe(body.next),
-        "notes": safe(body.notes),
+        "done": services.storing.text(body.done),
+        "next": services.storing.text(body.next),
+        "notes": services.storing.text(body.notes),
         "at": services.engine.clock.now().isoformat(),
     }
     await services.engine.ledger.write(

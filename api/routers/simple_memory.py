@@ -26,7 +26,9 @@ async def add_memory(body: SimpleMemoryBody, request: Request, services: Use, ca
 @router.get("/search", operation_id="search_memory", openapi_extra=needs("read"))
 async def search_memory(query: Annotated[SearchQuery, Query()], services: Use, caller: Caller) -> SimpleResults:
     """Find what is relevant, best first; nothing where nothing is."""
-    recalled = await run(services, caller.tenant_id, RecallQuery(user_id=query.user_id, query=asked(query.q), limit=query.limit))
+    recalled = await run(
+        services, caller.tenant_id, RecallQuery(user_id=query.user_id, query=asked(query.q, services.storing), limit=query.limit)
+    )
     return SimpleResults(
         results=[
             SimpleResult(id=item.memory_id, content=item.conclusion, kind=str(item.kind), score=item.score, created_at=item.recorded_at)

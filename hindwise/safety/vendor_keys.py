@@ -45,8 +45,8 @@ TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("api-key", re.compile(f"{_BEFORE}(?:{'|'.join(_FORMS)})")),
     ("api-key", re.compile(_BEFORE + r"(?:app|dataset)-[A-Za-z0-9]{24}(?![A-Za-z0-9-])")),
     ("api-key", re.compile(r"(?<![A-Za-z0-9])(?:bot)?\d{8,10}:AA[A-Za-z0-9_-]{30,40}(?![A-Za-z0-9_-])")),  # Telegram
-    ("api-key", re.compile(r"(?<=hooks\.slack\.com/services/)[A-Za-z0-9/_-]{20,120}|(?<=/api/webhooks/)\d{8,22}/[A-Za-z0-9_-]{40,90}")),
-    ("api-key", re.compile(r"(?<=/bot/v2/hook/)[A-Za-z0-9-]{20,60}|(?<=/webhook/send\?key=)[A-Za-z0-9-]{20,60}")),
+    ("api-key", re.compile(r"hooks\.slack\.com/services/[A-Za-z0-9/_-]{20,120}|/api/webhooks/\d{8,22}/[A-Za-z0-9_-]{40,90}")),
+    ("api-key", re.compile(r"/bot/v2/hook/[A-Za-z0-9-]{20,60}|/webhook/send\?key=[A-Za-z0-9-]{20,60}")),
 )
 """What the mask says, and the form."""
 

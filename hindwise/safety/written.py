@@ -64,6 +64,17 @@ _NO_SECRET_KEY = re.compile(
     r"|surrogate|natural|shard|bucket|map|dict|translation|i18n|message|event|sha256|sha1|md5|digest|etag|page|next|cursor|continuation"
     r"|fingerprint|host)[ _-]?$"
 )
+_NESTED = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[ _-]?key|密码|口令|密钥|令牌)(?:\\{0,7}[\"'])?[ \t]{0,3}[:=][ \t]{0,3}"
+    r"(?:\{[^{}]{0,200}?(?<![A-Za-z_])|\r?\n[ \t]{1,12})(?:value|val|current|new|old|plain|plaintext|text|raw|content|data|值|内容)"
+    r"(?:\\{0,7}[\"'])?"
+    r"[ \t]{0,3}[:=][ \t]{0,3}(?:\\{0,7}[\"'])?(?P<value>[^\s\"'\\,{}\[\]#]{3,256})"
+)
+_BLOCK = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase|code)|secret|token|api[ _-]?key|密码|口令|密钥|令牌)[ \t]{0,3}:[ \t]{0,3}[|>][-+]?[ \t]{0,3}\r?\n"
+    r"[ \t]{1,12}(?P<value>[^\n]{3,512})"
+)
+"""YAML's long form."""
 _ADDRESS_TOKEN = re.compile(r"(?<=://)(?P<value>(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{16,255})(?=@)")
 
 
@@ -78,6 +89,9 @@ def mask_written(text: str, found: list[str]) -> str:
         text = _masked(_OPTION, text, "password", found, _in_option)
     if any(sign in small for sign in _COMMAND_SIGNS):
         text = _masked(_COMMAND, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
+    if "{" in text or "\n" in text:
+        text = _masked(_NESTED, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
+        text = _masked(_BLOCK, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
     if "=" in text or ": " in text:
         text = _masked(_VARIABLE, text, "password", found, _in_variable)
     if "://" in text or "?" in text or "&" in text:

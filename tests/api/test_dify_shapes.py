@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from api.dify import DifyRun, Ignored, normalise
+from api.storing import Storing
 from hindwise.errors import InvalidInput
 from hindwise.model.space import anonymous_user
 from tests.data import eval_data
@@ -46,7 +47,7 @@ def payload(name: str) -> bytes:
 
 
 def run_of(body: bytes, content_type: str = "application/json", **query: str) -> DifyRun:
-    found = normalise(body, content_type, query, NOW)
+    found = normalise(body, content_type, query, NOW, storing=Storing())
     assert isinstance(found, DifyRun)
     return found
 
@@ -103,7 +104,7 @@ def test_a_tricky_answer_arrives_word_for_word() -> None:
 @pytest.mark.eval_data
 @pytest.mark.parametrize("name", ["chat_message_blocking_en.json", "chat_message_agent_zh.json"])
 def test_a_chat_answer_is_no_end_of_a_run(name: str) -> None:
-    found = normalise(payload(name), "application/json", {}, NOW)
+    found = normalise(payload(name), "application/json", {}, NOW, storing=Storing())
     assert isinstance(found, Ignored)
     assert "chat answer" in found.reason
 
@@ -112,18 +113,18 @@ def test_a_chat_answer_is_no_end_of_a_run(name: str) -> None:
 @pytest.mark.parametrize("name", NO_RUNS)
 def test_requests_of_other_doors_are_refused_with_what_is_understood(name: str) -> None:
     with pytest.raises(InvalidInput, match="canvas envelope"):
-        normalise(payload(name), "application/json", {}, NOW)
+        normalise(payload(name), "application/json", {}, NOW, storing=Storing())
 
 
 @pytest.mark.parametrize("status", ["running", "paused", "scheduled"])
 def test_a_status_that_is_no_end_is_ignored(status: str) -> None:
     body = json.dumps({"event": "workflow_finished", "workflow_run_id": "r", "data": {"status": status}}).encode()
-    assert isinstance(normalise(body, "", {}, NOW), Ignored)
+    assert isinstance(normalise(body, "", {}, NOW, storing=Storing()), Ignored)
 
 
 @pytest.mark.parametrize("event", ["workflow_started", "node_finished", "workflow_paused", "ping"])
 def test_an_event_that_is_no_end_is_ignored(event: str) -> None:
-    found = normalise(json.dumps({"event": event, "data": {"status": "succeeded"}}).encode(), "", {}, NOW)
+    found = normalise(json.dumps({"event": event, "data": {"status": "succeeded"}}).encode(), "", {}, NOW, storing=Storing())
     assert isinstance(found, Ignored)
 
 
@@ -143,7 +144,7 @@ def test_a_run_without_an_id_is_named_by_its_content_whatever_the_order_of_its_k
 def test_a_user_that_cannot_be_one_is_refused_and_never_becomes_the_anonymous_owner() -> None:
     stolen = json.dumps({"status": "succeeded", "run": {"user_id": anonymous_user("dify")}}).encode()
     with pytest.raises(InvalidInput, match="reserved"):
-        normalise(stolen, "", {}, NOW)
+        normalise(stolen, "", {}, NOW, storing=Storing())
 
 
 def test_success_counts_as_the_environments_word_only_where_the_body_says_so() -> None:
@@ -170,7 +171,7 @@ def test_success_counts_as_the_environments_word_only_where_the_body_says_so() -
 )
 def test_malformed_bodies_are_refused(body: bytes) -> None:
     with pytest.raises(InvalidInput):
-        normalise(body, "application/json", {}, NOW)
+        normalise(body, "application/json", {}, NOW, storing=Storing())
 
 
 @pytest.mark.parametrize(
