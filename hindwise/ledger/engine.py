@@ -1,6 +1,6 @@
 """How a unit of work reaches the database: one hop to a thread, one transaction, one owner per retry.
 
-All that differs between SQLite and Postgres stands in this file; queries elsewhere are plain Core.
+All that differs between SQLite and Postgres stands in this file, and in `failures` what their errors mean; other queries are plain Core.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_expo
 from hindwise.errors import InvalidInput, LedgerUnavailable
 from hindwise.files import make_private
 from hindwise.ledger.direct import TAKES_STATEMENTS, Direct
+from hindwise.ledger.failures import is_away, is_blip, is_damage, why
 from hindwise.ledger.threads import Threads
 from hindwise.ledger.times import Utc
 
@@ -44,12 +45,6 @@ _PRAGMAS = (
     f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}",
     "PRAGMA cache_size=-16000",
 )
-_BLIP_STATES = frozenset({"40001", "40P01", "23505"})
-"""Serialization failure, deadlock, and a key that another transaction wrote first: on the second try it is found."""
-_AWAY_CLASSES = frozenset({"08", "53", "57", "58"})
-"""Connection, resources, an operator's hand, the server's own system."""
-_READ_ONLY = "25006"
-"""What a standby says to a writer, also after a fail-over until it is promoted."""
 _MIGRATION_LOCK = 7_240_119
 _FORMS = "use sqlite:///… or postgresql+psycopg://user:password@host:port/database (in a password, write @ as %40 and / as %2F)"
 
@@ -64,54 +59,13 @@ class Limits:
     statement_timeout_s: float = 20.0
 
 
-def _is_blip(error: BaseException) -> bool:
-    """True for what a second try within the same attempt can cure: a lock, a lost connection, another who was first."""
-    if not isinstance(error, DBAPIError):
-        return False
-    state = getattr(error.orig, "sqlstate", None)
-    return error.connection_invalidated or state in _BLIP_STATES or "database is locked" in str(error.orig)
-
-
-def _is_away(error: Exception) -> bool:
-    """Whether the database, not the work, is the reason."""
-    if isinstance(error, OperationalError | PoolTimeout):
-        return True
-    state = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
-    return bool(getattr(error, "connection_invalidated", False)) or state[:2] in _AWAY_CLASSES or state == _READ_ONLY
-
-
 _AGAIN = Retrying(
-    retry=retry_if_exception(_is_blip),
+    retry=retry_if_exception(is_blip),
     stop=stop_after_attempt(2),
     wait=wait_exponential_jitter(multiplier=0.05, max=0.5),
     reraise=True,
 )
 """After a blip. Only then: it takes longer than a short transaction. Keeps its state by thread."""
-
-
-def _is_damage(error: Exception) -> bool:
-    code = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-_WHY = (
-    ("refused", "nothing listens there"),
-    ("resolve", "its host is not known"),
-    ("authentication failed", "it knows another user or password"),
-    ("does not exist", "it has no such database or user"),
-    ("starting up", "it is starting"),
-    ("shutting down", "it is shutting down"),
-    ("too many", "it has no connection left"),
-    ("remaining connection slots", "it has no connection left"),
-    ("imeout", "it took too long"),
-)
-"""A part of what a driver says, and our words for it: its own may quote the URL or a row."""
-
-
-def _why(error: Exception) -> str:
-    original = getattr(error, "orig", None) or error
-    told = str(original)
-    return next((words for part, words in _WHY if part in told), type(original).__name__)
 
 
 def make_engine(url: str, limits: Limits = Limits()) -> Engine:
@@ -337,8 +291,12 @@ class Ledger:
         kept = self._kept.pop(get_ident(), None)
         conn = kept or engine.connect()
         try:
-            with conn.begin():
+            if self.is_sqlite:
+                with conn.begin():
+                    yield conn
+            else:
                 yield conn
+                conn.rollback()  # SQLAlchemy's own account: on the server there is no transaction to end
         except BaseException:
             conn.close()  # whatever is left of it, the pool resets
             raise
@@ -353,18 +311,18 @@ class Ledger:
             try:
                 return once()
             except DBAPIError as error:
-                if not _is_blip(error):
+                if not is_blip(error):
                     raise
             return _AGAIN(once)
         except (DatabaseError, DBAPIError, PoolTimeout, sqlite3.DatabaseError) as error:
-            if _is_damage(error):
+            if is_damage(error):
                 raise LedgerUnavailable(
                     "the ledger's file is damaged (SQLite cannot read it): stop, put a backup of ledger.db in its place, and start again",
                     retry_after_s=60,
                 ) from error
-            if not _is_away(error):
+            if not is_away(error):
                 raise
-            raise LedgerUnavailable(f"the ledger did not answer: {_why(error)}", retry_after_s=5) from error
+            raise LedgerUnavailable(f"the ledger did not answer: {why(error)}", retry_after_s=5) from error
 
     async def empty_log(self) -> bool:
         """After an erasure: on SQLite move the write-ahead log into the file and cut it, so that no copy of what was erased stays.

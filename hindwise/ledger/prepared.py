@@ -24,18 +24,22 @@ _IN_LIST = re.compile(r"IN \(__\[POSTCOMPILE_(\w+)\]\)")
 
 
 class Prepared:
-    """A SELECT with named parameters; an expanding one is given a list, which must not be empty."""
+    """A SELECT with named parameters; an expanding one is given a list, which must not be empty.
 
-    def __init__(self, statement: Select[Any] | CompoundSelect[Any]) -> None:
+    few: names of lists that are always short. Postgres, which takes any other list for ten values, is told how many these are: else it
+    might hold a plan for these values alone to be worth its while, and make one at every question.
+    """
+
+    def __init__(self, statement: Select[Any] | CompoundSelect[Any], *, few: Sequence[str] = ()) -> None:
         self.statement = statement
+        self._few = few
         self._by_lengths: dict[tuple[int, ...], str] = {}
+        self._by_few: dict[tuple[int, ...], str] = {}
 
     def rows(self, conn: Connection, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return all rows. Raises what SQLAlchemy would raise."""
         if (driver := sqlite_driver(conn)) is None:
-            sql, constants = self._for_postgres
-            given = {name: _as_array(value) if isinstance(value, list) else value for name, value in values.items()}
-            return _ask_postgres(conn, sql, {**constants, **given})
+            return _ask_postgres(conn, *self.for_postgres(values))
         sql, bound = self.for_sqlite(values)
         try:
             found: list[tuple[Any, ...]] = driver.execute(sql, bound).fetchall()
@@ -65,8 +69,30 @@ class Prepared:
             sql = self._by_lengths[key] = _LIST.sub(lambda _: ", ".join("?" * next(places)), text)
         return sql, bound
 
+    def for_postgres(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return the SQL and what is bound in it, by name."""
+        text, constants = self._on_postgres
+        given = dict(constants)
+        for name, value in values.items():
+            if not isinstance(value, list):
+                given[name] = value
+            elif name in self._few:
+                given.update({f"{name}_{place}": one for place, one in enumerate(value)})
+            else:
+                given[name] = _as_array(value)
+        if not self._few:
+            return text, given
+        key = tuple([len(values[name]) for name in self._few])
+        if (sql := self._by_few.get(key)) is None:
+            sql = text
+            for name, length in zip(self._few, key, strict=True):
+                places = ", ".join(f"%({name}_{place})s" for place in range(length))
+                sql = sql.replace(f"= ANY (%({name})s)", f"IN ({places})")
+            self._by_few[key] = sql
+        return sql, given
+
     @cached_property
-    def _for_postgres(self) -> tuple[str, dict[str, Any]]:
+    def _on_postgres(self) -> tuple[str, dict[str, Any]]:
         """The SQL, and the values that it brings. A list is one parameter: the text is always the same, and the server plans it once."""
         dialect: Dialect = psycopg.dialect()  # type: ignore[no-untyped-call]
         compiled = self.statement.compile(dialect=dialect)

@@ -121,6 +121,7 @@ class Quoted(NamedTuple):
 _LIVE: list[Any] = [literal_column(f"'{status}'") for status in sorted(LIVE)]
 _IDS: BindParameter[str] = bindparam("ids", expanding=True)
 _SPACES: BindParameter[int] = bindparam("spaces", expanding=True)
+_FEW = ["spaces"]
 _OWNED = (spaces.c.tenant_id == bindparam("tenant")) & spaces.c.name.in_(bindparam("names", expanding=True))
 _NEWEST_MARKS = (
     select(outbox.c.space_no, outbox.c.memory_id)
@@ -133,7 +134,8 @@ _NEWEST_MARKS = (
 _SURVEY = Prepared(
     select(spaces.c.name, spaces.c.no, _NEWEST_MARKS.c.memory_id)
     .join(_NEWEST_MARKS, _NEWEST_MARKS.c.space_no == spaces.c.no, isouter=True)
-    .where(_OWNED)
+    .where(_OWNED),
+    few=["names"],
 )
 
 
@@ -165,14 +167,17 @@ _WHAT_STANDS = (
     .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
     .limit(MAX_STANDING)
 )
-_STANDING = Prepared(_WHAT_STANDS)
+_STANDING = Prepared(_WHAT_STANDS, few=_FEW)
 _ROWS_AND_STANDING = Prepared(
     union_all(
         select(*_RAW, literal_column("0").label("stands")).where(memories.c.id.in_(_IDS)),
         select(_WHAT_STANDS.add_columns(literal_column("1").label("stands")).subquery()),
-    )
+    ),
+    few=_FEW,
 )
-_NEWEST = Prepared(select(*_RAW).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(bindparam("count")))
+_NEWEST = Prepared(
+    select(*_RAW).where(*_TELLABLE).order_by(memories.c.recorded_at.desc(), memories.c.id).limit(bindparam("count")), few=_FEW
+)
 _EARLIER = Prepared(
     select(memories.c.superseded_by, memories.c.value, memories.c.conclusion)
     .where(
@@ -181,7 +186,8 @@ _EARLIER = Prepared(
         memories.c.superseded_by.in_(_IDS),
         memories.c.status.concat("") == str(Status.SUPERSEDED),
     )
-    .order_by(memories.c.version)
+    .order_by(memories.c.version),
+    few=_FEW,
 )
 _EVIDENCE = Prepared(
     select(
