@@ -54,10 +54,10 @@ imports: setup  ## who may import whom
 format: setup  ## rewrite the files in the house style
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
-cluster: setup  ## Postgres, Weaviate, Temporal, 2 APIs, 2 workers as processes: kill -9 of each under load, then the demo
-	@$(BIN)/python -m bench.cluster
+cluster: setup  ## Postgres, Weaviate, Temporal, 2 APIs, 2 workers: kill -9 of each under load, the demo, the end; KEEP=1: stays up
+	@$(BIN)/python -m bench.cluster $(if $(KEEP),--keep)
 
-cluster-keep: setup  ## the same without the kills; stays up until Ctrl-C
+cluster-keep: setup  ## the same as make cluster KEEP=1
 	@$(BIN)/python -m bench.cluster --keep
 
 bench-core: setup  ## turns, reflections and recall next to their floors

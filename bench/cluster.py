@@ -1,7 +1,7 @@
 """`make cluster`: the cluster of deploy/compose.cluster.yaml as processes on this machine, the blows under load, and the demo.
 
 python -m bench.cluster             kill -9 of each kind of process under load, then the demo; everything is stopped at the end
-python -m bench.cluster --keep      the demo alone; it stays up until Ctrl-C
+python -m bench.cluster --keep      the demo alone; it stays up until Ctrl-C and says where (make cluster KEEP=1)
 """
 
 import argparse
@@ -12,7 +12,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from tests.chaos.blows import Felt, Outcome, strike_all
 from tests.servers.cluster import NAMESPACE, Cluster
 from tests.servers.places import Missing
 
+KEEP = "make cluster KEEP=1"
+"""How a person has the addresses: they are told only where they stay open."""
 COLUMNS = ("killed", "answers", "task done", "recall whole", "requests", "not 2xx", "recalls", "slowest")
 
 
@@ -46,19 +48,22 @@ def main() -> int:
 
 def _run(cluster: Cluster, asked: argparse.Namespace) -> int:
     figures: dict[str, Any] = {}
+    promises: dict[str, bool] = {}
     began, holds = time.monotonic(), True
     print("Starting Temporal, Postgres, Weaviate, two workers, two APIs and a front …", flush=True)
     with _ended_like_ctrl_c():
         try:
             cluster.start()
-            _links(cluster, time.monotonic() - began)
+            print(f"Ready after {time.monotonic() - began:.0f} s, as processes of this machine.", flush=True)
             if not asked.keep:
                 outcome = _blows(cluster)
                 holds = _recall_held(outcome)
                 figures["blows"] = asdict(outcome)
             if not asked.no_demo:
-                figures["demo"], promises, _ = perform(Stage(console.out(), demo_words.language("")), ClusterServer(cluster))
+                server = ClusterServer(cluster, keep_with="" if asked.keep else KEEP)
+                figures["demo"], promises, _ = perform(Stage(console.out(), demo_words.language("")), server)
                 holds = holds and all(promises.values())
+            print(f"\n{summary(figures.get('blows'), promises)}")
             if asked.keep:
                 _keep(cluster)
         except KeyboardInterrupt:
@@ -72,8 +77,18 @@ def _run(cluster: Cluster, asked: argparse.Namespace) -> int:
     return 0 if holds and not left else 1
 
 
-def _links(cluster: Cluster, seconds: float) -> None:
-    print(f"Ready after {seconds:.0f} s.")
+def summary(blows: Mapping[str, Any] | None, promises: Mapping[str, bool]) -> str:
+    """What was done, in one sentence, from the figures of the blows and the promises of the demo; either may be missing."""
+    done = []
+    if blows:
+        names = ", ".join(blow["name"] for blow in blows["blows"])
+        done.append(f"killed {names} under load, one at a time, and counted the ledger afterwards")
+    if promises:
+        done.append(f"played the demo, {sum(promises.values())} of its {len(promises)} promises kept")
+    return f"Done: {'; '.join(done)}." if done else "Done: started, and nothing more was asked for."
+
+
+def _links(cluster: Cluster) -> None:
     for name, value in {
         "API, by the front": cluster.url,
         "docs": f"{cluster.url}/docs",
@@ -122,7 +137,9 @@ def _row(felt: Felt) -> None:
 
 
 def _keep(cluster: Cluster) -> None:
-    print("\nIt stays up; Ctrl-C stops it. Try:")
+    print("\nIt stays up until Ctrl-C:")
+    _links(cluster)
+    print("Try:")
     print(f"  HINDWISE_API_URL={cluster.url} HINDWISE_API_KEY=$(cat {cluster.data / 'api_key'}) hindwise list --agent airline-support")
     while True:
         time.sleep(1)
@@ -137,9 +154,12 @@ def _ended_like_ctrl_c() -> Iterator[None]:
     def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)
-    yield
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ from tests.servers.cluster import WORKERS, Cluster
 class ClusterServer:
     """What `hindwise.cli.demo` asks of its server. It was started by whoever made it, and is stopped there."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self.data, self.keep = cluster.data, True
+    def __init__(self, cluster: Cluster, *, keep_with: str = "") -> None:
+        self.data, self.keep, self.starts = cluster.data, False, False
+        self.keep_with = keep_with
         self._cluster = cluster
 
     def start(self) -> None:

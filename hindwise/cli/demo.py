@@ -17,6 +17,7 @@ from hindwise.cli.exits import Ended
 if TYPE_CHECKING:
     from hindwise.cli.demo_server import Played, Server
     from hindwise.cli.demo_stage import Stage
+    from hindwise.cli.running import Running
 
 _EXAMPLES = options.examples("hindwise demo", "hindwise demo --keep --data ./demo-data", "DEMO_LANG=zh hindwise demo")
 
@@ -76,10 +77,7 @@ def perform(stage: "Stage", server: "Played") -> tuple[dict[str, object], dict[s
     runs = demo_data.load_runs(place)
     stage.title(runs=len(runs), failed=sum(run.failed for run in runs))
     began = time.monotonic()
-    with stage.waiting("starting", data=server.data):
-        server.start()
-        found = server.wait_ready()
-    stage.say("ready", seconds=time.monotonic() - began, url=found.api_url)
+    found = opened(stage, server, began)
     with ApiClient(Target(found.api_url, found.api_key)) as api:
         show = Show(stage, server, api, place, runs)
         for act in (
@@ -91,8 +89,10 @@ def perform(stage: "Stage", server: "Played") -> tuple[dict[str, object], dict[s
         ):
             act(show)
         dify = demo_data.load_dify_failure(place)["run"]
-        users = [*sorted({run.user_id for run in runs}), demo_minds.USER, dify["user_id"]]
-        demo_again.closing_table(show, users, [demo_data.AGENT, dify["app_id"]], time.monotonic() - began)
+        own = demo_data.load_own_run(place, stage.lang) or {"user_id": demo_minds.USER, "agent_id": demo_data.AGENT}
+        users = sorted({*(run.user_id for run in runs), demo_minds.USER, dify["user_id"], own["user_id"]})
+        agents = sorted({demo_data.AGENT, dify["app_id"], own["agent_id"]})
+        demo_again.closing_table(show, users, agents, time.monotonic() - began)
     # Addresses that are closed a moment later would only mislead.
     links = (
         {
@@ -103,9 +103,22 @@ def perform(stage: "Stage", server: "Played") -> tuple[dict[str, object], dict[s
         else {}
     )
     stage.links(links)
-    if not links:
-        stage.say("not_kept")
+    if server.keep_with:
+        stage.say("not_kept", command=server.keep_with)
     return show.figures, show.promises, links
+
+
+def opened(stage: "Stage", server: "Played", began: float) -> "Running":
+    """Start the server, or say that it runs already; where it is found. Raises Ended when it does not come up."""
+    if not server.starts:
+        found = server.wait_ready()
+        stage.say("runs_already", url=found.api_url)
+        return found
+    with stage.waiting("starting", data=server.data):
+        server.start()
+        found = server.wait_ready()
+    stage.say("ready", seconds=time.monotonic() - began, url=found.api_url)
+    return found
 
 
 def _stop(stage: "Stage", server: "Server") -> bool:

@@ -3,11 +3,11 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hindwise.cli.client import FINAL
-from hindwise.cli.demo_data import AGENT, DOORS, Run, dify_envelope, episode_body, turn_batches
+from hindwise.cli.demo_data import AGENT, DOORS, Run, dify_envelope, episode_body, load_own_run, turn_batches
 from hindwise.cli.demo_figures import count
 from hindwise.cli.demo_show import Show, side_by_side
 
@@ -98,13 +98,29 @@ def _wait_for_work(show: Show) -> int:
 
 
 def _tell_first_lesson(show: Show) -> None:
-    """Show one lesson with what stands behind it: of a failed run, where there is one already."""
+    """Show one lesson with what stands behind it: of a failed run, where there is one already; in the audience's language."""
+    if own := load_own_run(show.place, show.stage.lang):
+        _tell_own_lesson(show, own)
+        return
     lessons = show.all_of("/v1/memories", agent_id=AGENT, kind="lesson")
     of_reflection = {show.accepted[run.run_id]["reflection_id"]: run for run in show.runs if run.run_id in show.accepted}
     known = [(of_reflection[lesson["reflection_id"]], lesson) for lesson in reversed(lessons) if lesson["reflection_id"] in of_reflection]
     if not known:
         return
     run, lesson = next(((run, lesson) for run, lesson in known if run.failed and run.told), known[0])
+    _quote_lesson(show, lesson, failed=run.failed)
+
+
+def _tell_own_lesson(show: Show, own: dict[str, Any]) -> None:
+    """The recorded runs are English: one more run is fed in for this audience, and its lesson is shown."""
+    show.stage.say("act1_own", goal=own["goal"], note=own["outcome"]["note"])
+    show.settle(show.api.post("/v1/episodes", own))
+    lessons = show.all_of("/v1/memories", agent_id=own["agent_id"], kind="lesson")
+    for lesson in [one for one in lessons if own["outcome"]["note"] in one["retrospective"]["what_failed_and_why"]][:1] or lessons[:1]:
+        _quote_lesson(show, lesson, failed=True)
+
+
+def _quote_lesson(show: Show, lesson: Mapping[str, Any], *, failed: bool) -> None:
     behind = lesson["retrospective"]
     lines = [lesson["conclusion"]]
     lines += [
@@ -112,7 +128,7 @@ def _tell_first_lesson(show: Show) -> None:
         for key, part in (("why", "what_failed_and_why"), ("next_time", "next_time"))
         if behind[part]
     ]
-    show.stage.quote("act1_first", os.linesep.join(lines), whole=True, outcome=show.stage.words("failed" if run.failed else "succeeded"))
+    show.stage.quote("act1_first", os.linesep.join(lines), whole=True, outcome=show.stage.words("failed" if failed else "succeeded"))
 
 
 def _all_memories(show: Show) -> list[dict[str, Any]]:

@@ -82,6 +82,15 @@ def load_dify_failure(place: Path) -> dict[str, Any]:
     return body
 
 
+def load_own_run(place: Path, lang: str) -> dict[str, Any] | None:
+    """Return a run in the audience's own language, as `POST /v1/episodes` takes it; None for English, in which the others are recorded."""
+    path = place / "desk" / f"run_{lang}.json"
+    if not path.exists():
+        return None
+    body: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return body
+
+
 # --- how the doors want a run ---------------------------------------------------------------------------------------------------------
 
 

@@ -25,10 +25,14 @@ _FOREIGN = ("HINDWISE_", "LLM_", "EMBEDDING_")
 
 
 class Played(Protocol):
-    """What the demo is played against. `data`: where its logs and results lie; `keep`: it may outlive us."""
+    """What the demo is played against. `data`: where its logs and results lie; `keep`: it may outlive us, and its addresses are told."""
 
     data: Path
     keep: bool
+    starts: bool
+    """Whether the demo starts it; else it runs already."""
+    keep_with: str
+    """The command that leaves it open, where this run does not; else empty."""
 
     def start(self) -> None:
         """Start it, where that is to be done; `wait_ready` says when it answers."""
@@ -54,6 +58,8 @@ class Server:
         self.data = data
         self.log = data / "up.log"
         self.keep = keep
+        self.starts = True
+        self.keep_with = "" if keep else "hindwise demo --keep"
         self._process: subprocess.Popen[bytes] | None = None
         self._pids: set[int] = set()
 

@@ -13,6 +13,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "{runs} 次航空客服智能体的真实运行，其中 {failed} 次失败。全程只用公开的 HTTP 接口；反思由规则完成，不需要模型和密钥。",
     ),
     "starting": ("Starting Temporal, worker and API in {data} …", "正在启动 Temporal、worker 和 API，数据目录 {data} …"),
+    "runs_already": ("Played on what runs already: {url}", "在已经运行的系统上演示：{url}"),
     "ready": ("Ready after {seconds:.0f} s: {url}", "{seconds:.0f} 秒后就绪：{url}"),
     "nothing": ("(nothing)", "（空）"),
     # --- act 1
@@ -29,6 +30,11 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "bar_episode": ("whole episodes", "完整任务"),
     "bar_dify": ("Dify webhooks", "Dify 回调"),
     "bar_reflections": ("reflections", "反思"),
+    "act1_own": (
+        "The recordings are in English, so one more run is fed in for you (invented, of a ticket desk). Task: {goal}. "
+        "It failed, says the environment: {note}",
+        "以上运行记录都是英文，所以再送入一次中文运行（虚构的票务客服）。任务：{goal}。失败，环境判定：{note}",
+    ),
     "act1_first": ("The first lesson, from a run that {outcome}:", "第一条教训，来自一次{outcome}的运行："),
     "failed": ("failed", "失败"),
     "succeeded": ("succeeded", "成功"),
@@ -41,8 +47,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "最后 {late} 次运行送入，反思进行到一半时对 worker 执行 kill -9。Temporal 记得每一步做到哪里。",
     ),
     "killed": (
-        "Killed worker {pid} with {open} reflections unfinished; `hindwise up` starts another.",
-        "已结束 worker {pid}，当时还有 {open} 个反思未完成；`hindwise up` 会再启动一个。",
+        "Killed worker {pid} with {open} reflections unfinished; another one goes on where it stopped.",
+        "已结束 worker {pid}，当时还有 {open} 个反思未完成；另一个会从中断处接着做。",
     ),
     "act2_counted": (
         "{done} of {runs} reflections, {doubled} doubled (counted in the ledger: {episodes} episodes, {memories} memories)",
@@ -131,8 +137,8 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "仍在运行。密钥：{key_file}\n停止：kill {pid}    数据：{data}",
     ),
     "not_kept": (
-        "The Temporal UI and the API end with the demo; `hindwise demo --keep` leaves them open and says where.",
-        "Temporal UI 和 API 随演示一起关闭；`hindwise demo --keep` 会让它们保持可用并给出地址。",
+        "The Temporal UI and the API end with the demo; `{command}` leaves them open and says where.",
+        "Temporal UI 和 API 随演示一起关闭；`{command}` 会让它们保持可用并给出地址。",
     ),
     "stopping": ("Stopping …", "正在停止 …"),
     "stopped": ("Stopped; nothing is left running.", "已停止，没有留下任何进程。"),

@@ -100,6 +100,9 @@ def test_the_demo_in_chinese_for_scripts_ends_with_nothing_running_and_nothing_l
     assert list((home / "tmp").iterdir()) == []
     shown = json.loads(out)
     assert "用户改变了主意" in err
+    first = err.split("== 1/5")[1].split("== 2/5")[0]
+    lesson = next(line for line in first.splitlines() if "│" in line)
+    assert "查询余票" in lesson and not re.search(r"[A-Za-z]{4}", lesson), "a Chinese audience's first lesson is Chinese"
     assert "本次运行的统计" in err
     assert "没有留下任何进程" in err
     assert len(shown["promises"]) == 5

@@ -2,12 +2,15 @@
 
 import io
 import string
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
 from hindwise.cli import demo_words
+from hindwise.cli.demo import opened
 from hindwise.cli.demo_data import (
     AGENT,
     DOORS,
@@ -17,12 +20,14 @@ from hindwise.cli.demo_data import (
     folder,
     load_dify_failure,
     load_openings,
+    load_own_run,
     load_runs,
     turn_batches,
 )
 from hindwise.cli.demo_figures import Asked, count, names_decisive_call, same_task
 from hindwise.cli.demo_minds import _became
 from hindwise.cli.demo_stage import Stage, fold, rows_of
+from hindwise.cli.running import Running
 
 RUNS = load_runs(folder())
 
@@ -93,6 +98,50 @@ def test_a_dify_envelope_reports_the_run_with_its_steps_and_the_environments_wor
     assert body["outcome"]["source"] == "env"
     assert len(body["steps"]) == sum(message["role"] == "tool" for message in run.messages)
     assert any("error" in step for step in body["steps"])
+
+
+def test_a_chinese_audience_gets_a_run_in_its_language_and_an_english_one_has_the_recordings() -> None:
+    own = load_own_run(folder(), "zh")
+    assert own is not None
+    assert own["outcome"]["status"] == "failure"
+    assert "\u4e00" <= own["goal"][0] <= "\u9fff"
+    assert own["user_id"] not in {run.user_id for run in RUNS}
+    assert own["agent_id"] != AGENT
+    assert load_own_run(folder(), "en") is None
+
+
+@dataclass
+class Played:
+    """A server that answers at once."""
+
+    data: Path = Path("/nowhere")
+    keep: bool = False
+    starts: bool = True
+    keep_with: str = ""
+    started: int = 0
+
+    def start(self) -> None:
+        self.started += 1
+
+    def look(self) -> Running:
+        return Running("http://here", "k", "", "", 0, None, None, None)
+
+    def wait_ready(self) -> Running:
+        return self.look()
+
+    def kill_worker(self) -> int:
+        return 0
+
+
+def test_only_a_demo_that_starts_something_says_so() -> None:
+    told = {}
+    for starts in (True, False):
+        out, server = io.StringIO(), Played(starts=starts)
+        assert opened(Stage(Console(file=out, width=200), "en"), server, 0.0).api_url == "http://here"
+        told[starts] = (server.started, out.getvalue())
+    assert told[True][0] == 1
+    assert "Starting Temporal" in told[True][1]
+    assert told[False] == (0, "Played on what runs already: http://here\n")
 
 
 def test_the_openings_of_second_attempts_cover_every_task() -> None:
