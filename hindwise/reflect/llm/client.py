@@ -21,6 +21,7 @@ from hindwise.ledger.engine import Ledger
 from hindwise.model.base import Model
 from hindwise.model.reflection import Usage
 from hindwise.reflect.llm.ability import FORMATS, Abilities, Ability
+from hindwise.safety.contacts import Contacts, mask_contacts
 from hindwise.settings import Settings
 from hindwise.text.clean import clean
 from hindwise.text.token_budget import count_tokens
@@ -47,6 +48,11 @@ class Completion(Model):
     cut: bool = False
 
 
+def _without_contacts(messages: Sequence[Mapping[str, str]], contacts: Contacts) -> list[dict[str, str]]:
+    """Masked once more on the way out: what was stored while the settings said otherwise is not sent either."""
+    return [{**message, "content": mask_contacts(message["content"], contacts, [])} for message in messages]
+
+
 class ChatEndpoint:
     """An OpenAI-compatible endpoint, by settings. Cheap to make: the provider's client is imported at the first question.
 
@@ -59,6 +65,7 @@ class ChatEndpoint:
         self._key = settings.llm_api_key
         self._configured = bool(settings.llm_base_url or self._key.get_secret_value())
         self._timeout_s = settings.llm_timeout_s
+        self._contacts = settings.contacts()
         self._client: openai.AsyncOpenAI | None = None
         self._connecting = asyncio.Lock()
         self._clock = clock or SystemClock()
@@ -88,6 +95,7 @@ class ChatEndpoint:
         Raises AnswerUnusable (no text, or not a chat completion), ModelUnavailable (try later), ModelRefused (a person must act).
         """
         self._check_settings()
+        messages = await asyncio.to_thread(_without_contacts, messages, self._contacts)
         # Before the clock runs: an import on a busy machine, or a ledger that is slow, is not the model's time.
         client = await self._connect()
         ability = await self._known().recall(self._clock.now())
