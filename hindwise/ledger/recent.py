@@ -21,6 +21,7 @@ from hindwise.ledger import erasures
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.schema import episodes
 from hindwise.model.episode import Episode
+from hindwise.model.once import held_beside
 from hindwise.text.remembered import forget_words
 
 MAX_CHARS = 16_000_000
@@ -34,16 +35,22 @@ _ASKED_AT_ONCE = 500
 _log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Kept:
     row: tuple[Any, ...]
     episode: Episode
+    own: int
+    """Characters of the episode itself."""
     chars: int
+    """With what was read from it and is remembered beside it, as it was weighed last."""
     at: float
 
 
 class RecentEpisodes:
-    """The newest episodes of this process, bounded by characters and by age. Threads may use it at once."""
+    """The newest episodes of this process, bounded by characters and by age. Threads may use it at once.
+
+    What is read from one later (`once_per_episode`) counts too: it is weighed again when it is asked for, and every few seconds.
+    """
 
     def __init__(self, max_chars: int = MAX_CHARS, max_age_s: float = MAX_AGE_S, now: Callable[[], float] = time.monotonic) -> None:
         self._max_chars, self._max_age_s, self._now = max_chars, max_age_s, now
@@ -56,8 +63,10 @@ class RecentEpisodes:
         """Return the episode that was put together from exactly this row, or None."""
         with self._lock:
             self._drop_old()
-            kept = self._kept.get(row.id)
-            return kept.episode if kept and kept.row == tuple(row) else None
+            if (kept := self._kept.get(row.id)) is None or kept.row != tuple(row):
+                return None
+            self._weigh([kept])
+            return kept.episode
 
     def put(self, row: Row[Any], episode: Episode) -> None:
         """Remember an episode; the oldest ones go where there is no room. One that is larger than all the room is not remembered."""
@@ -66,11 +75,9 @@ class RecentEpisodes:
             self._drop(row.id)
             if chars > self._max_chars:
                 return
-            self._kept[row.id] = _Kept(tuple(row), episode, chars, self._now())
-            self._chars += chars
+            self._kept[row.id] = kept = _Kept(tuple(row), episode, chars, 0, self._now())
             self._drop_old()
-            while self._chars > self._max_chars:
-                self._drop(next(iter(self._kept)))
+            self._weigh([kept])
 
     def forget(self, episode_id: str) -> None:
         """Nobody will ask for it any more."""
@@ -92,6 +99,7 @@ class RecentEpisodes:
         """Do so once. Raises LedgerUnavailable."""
         with self._lock:
             self._drop_old()
+            self._weigh(list(self._kept.values()))
             known = {name: kept.row for name, kept in self._kept.items()}
         names = list(known)
         for start in range(0, len(names), _ASKED_AT_ONCE):
@@ -106,6 +114,15 @@ class RecentEpisodes:
             # And once more the next time: what was being read in this moment remembers it after this.
             forget_words()
             self._wiped = (self._wiped[1], wiped)
+
+    def _weigh(self, changed: Sequence[_Kept]) -> None:
+        """Count what some hold now; the oldest go where there is no room."""
+        for kept in changed:
+            self._chars -= kept.chars
+            kept.chars = kept.own + held_beside(kept.episode)
+            self._chars += kept.chars
+        while self._chars > self._max_chars and self._kept:
+            self._drop(next(iter(self._kept)))
 
     def _drop(self, episode_id: str) -> None:
         if kept := self._kept.pop(episode_id, None):
