@@ -9,6 +9,8 @@ from typing import Literal
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from hindwise.safety.contacts import Contacts
+
 
 def _plain(name: str) -> AliasChoices:
     return AliasChoices(f"HINDWISE_{name}", name)
@@ -92,6 +94,10 @@ class Settings(BaseSettings):
     """What a user asks to remember in an open session is kept within seconds, not only when the task ends."""
     retain_turns_days: int = Field(default=30, ge=1)
     """Turns of closed episodes are purged after this many days, unless an open reflection needs them."""
+    mask_phones: bool = True
+    """Telephone numbers are masked like secrets before anything is stored or sent. False: they are kept, and may be remembered."""
+    mask_emails: bool = False
+    """The same for e-mail addresses. Either holds for what comes from then on: what is stored stays as it is."""
     sweep_interval_s: float = Field(default=5.0, gt=0, allow_inf_nan=False)
     """How often the API looks for accepted work that never reached Temporal."""
     upkeep_every_minutes: float = Field(default=5.0, gt=0, allow_inf_nan=False)
@@ -156,6 +162,10 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """debug also shows tracebacks on the command line."""
 
+    def contacts(self) -> Contacts:
+        """Which ways to reach somebody are masked before anything is stored or sent."""
+        return Contacts(phones=self.mask_phones, emails=self.mask_emails)
+
     def ledger_url(self) -> str:
         """The ledger's SQLAlchemy URL."""
         return self.database_url.get_secret_value() or f"sqlite:///{(self.data / 'ledger.db').resolve()}"
@@ -163,13 +173,3 @@ class Settings(BaseSettings):
     def secret_of_one_machine(self) -> bool:
         """Whether other machines may serve the same ledger with other secrets: one session would then have two names in Temporal."""
         return bool(self.database_url.get_secret_value()) and not self.secret_key.get_secret_value()
-from hindwise.safety.contacts import Contacts
-
-    mask_phones: bool = True
-    """Telephone numbers are masked like secrets before anything is stored or sent. False: they are kept, and may be remembered."""
-    mask_emails: bool = False
-    """The same for e-mail addresses. Either holds for what comes from then on: what is stored stays as it is."""
-    def contacts(self) -> Contacts:
-        """Which ways to reach somebody are masked before anything is stored or sent."""
-        return Contacts(phones=self.mask_phones, emails=self.mask_emails)
-
