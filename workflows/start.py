@@ -6,7 +6,7 @@ is harmless, because update ids and workflow ids are ours and derive from what i
 
 import asyncio
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from temporalio.client import (
     Client,
@@ -82,6 +82,26 @@ async def ensure_schedule(client: Client, *, queue_prefix: str, every_minutes: f
                 await handle.update(lambda found: _updated(found, schedule), rpc_timeout=timeout)
     except (RPCError, TimeoutError, RuntimeError) as error:
         raise NotDelivered(reason_of(error)) from error
+
+
+async def schedule_state(
+    client: Client, *, queue_prefix: str, every_minutes: float, rpc_timeout_s: float = 5.0
+) -> Literal["there", "paused", "differs", "missing"]:
+    """How the schedule of upkeep stands, changing nothing: it may be gone, begin passes at another pace, or rest. Raises NotDelivered."""
+    wanted = _upkeep_schedule(queue_prefix, every_minutes)
+    try:
+        async with asyncio.timeout(rpc_timeout_s + 1):
+            handle = client.get_schedule_handle(ids.upkeep_schedule(queue_prefix))
+            found = (await handle.describe(rpc_timeout=timedelta(seconds=rpc_timeout_s))).schedule
+    except RPCError as error:
+        if error.status is RPCStatusCode.NOT_FOUND:
+            return "missing"
+        raise NotDelivered(reason_of(error)) from error
+    except (TimeoutError, RuntimeError) as error:
+        raise NotDelivered(reason_of(error)) from error
+    if [one.every for one in found.spec.intervals] != [one.every for one in wanted.spec.intervals]:
+        return "differs"
+    return "paused" if found.state.paused else "there"
 
 
 def _upkeep_schedule(queue_prefix: str, every_minutes: float) -> Schedule:

@@ -162,6 +162,14 @@ async def _api(settings: Settings) -> Finding:
     return Finding("running", "ok", f"{told.api_url} answers" + (f", pid {told.up.pid}" if told.up else ""))
 
 
+_UPKEEP = {
+    "there": "",
+    "missing": "the schedule of upkeep is missing, so nothing expires: hindwise setup-temporal, or start a worker",
+    "differs": "upkeep runs at another pace than HINDWISE_UPKEEP_EVERY_MINUTES: hindwise setup-temporal, or start a worker anew",
+    "paused": "the schedule of upkeep is paused: resume it in the Temporal UI",
+}
+
+
 async def _temporal(settings: Settings) -> Finding:
     told = running.read(settings.data)
     address = settings.temporal_address or (told.temporal_address if told else "")
@@ -169,18 +177,20 @@ async def _temporal(settings: Settings) -> Finding:
         return Finding("temporal", "note", "not running: `hindwise up` starts it")
     if not await temporal_server.accepts(address, 3.0):
         return Finding("temporal", "broken", f"nothing listens at {address}: start it, or correct HINDWISE_TEMPORAL_ADDRESS")
-    from workflows import connection
+    from workflows import connection, start
 
     try:
         client = await connection.connect(settings, address=address)
         missing = await connection.missing_search_attributes(client)
+        schedule = await start.schedule_state(client, queue_prefix=settings.task_queue_prefix, every_minutes=settings.upkeep_every_minutes)
     except connection.NotConnected as error:
         return Finding("temporal", "broken", error.detail)
     except connection.NotDelivered as error:
         return Finding("temporal", "broken", f"{address} does not answer for namespace {settings.temporal_namespace!r}: {error.reason}")
-    if missing:
-        return Finding("temporal", "note", f"search attributes missing ({', '.join(missing)}): hindwise setup-temporal")
-    return Finding("temporal", "ok", f"{address}, namespace {settings.temporal_namespace}, search attributes registered")
+    lacking = f"search attributes missing ({', '.join(missing)}): hindwise setup-temporal" if missing else _UPKEEP[schedule]
+    if lacking:
+        return Finding("temporal", "note", f"{address}: {lacking}")
+    return Finding("temporal", "ok", f"{address}, namespace {settings.temporal_namespace}, search attributes and upkeep registered")
 
 
 CHECKS: tuple[tuple[str, Callable[[Settings], Awaitable[Finding]]], ...] = (

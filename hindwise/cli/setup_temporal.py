@@ -23,6 +23,11 @@ _EXAMPLES = options.examples(
     "HINDWISE_TEMPORAL_API_KEY=… hindwise setup-temporal",
     "hindwise setup-temporal --check --json",
 )
+_SCHEDULE = {
+    "missing": ": missing, so nothing expires and nothing is purged",
+    "differs": ": runs at another pace than HINDWISE_UPKEEP_EVERY_MINUTES",
+    "paused": " (paused by somebody; resume it in the Temporal UI)",
+}
 _APPEAR_S = 30.0
 """How long we look for new search attributes: servers note them within seconds."""
 
@@ -34,7 +39,10 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What there is now, and what was made by this run. `missing`: search attributes that are not there (with --check, or refused)."""
+    """What there is now, and what was made by this run. `missing`: search attributes that are not there (with --check, or refused).
+
+    `schedule_state`: there, paused, differs (another pace than the settings') or missing; the last two only with --check.
+    """
 
     address: str
     namespace: str
@@ -43,6 +51,12 @@ class Done:
     attributes_made: list[str]
     missing: list[str]
     schedule: str
+    schedule_state: str
+
+    @property
+    def lacks_something(self) -> bool:
+        """Whether a run without --check would change something. A schedule that a person paused stays paused."""
+        return bool(self.missing) or self.schedule_state in {"missing", "differs"}
 
 
 def setup_temporal(
@@ -62,7 +76,7 @@ def setup_temporal(
     try:
         done = asyncio.run(_set_up(settings, create_namespace=create_namespace, retention_days=retention_days, check=check))
         _tell(done, as_json=as_json)
-        code = FAILED if done.missing else 0
+        code = FAILED if done.lacks_something else 0
     except Ended as ended:
         report(ended)
         code = ended.code
@@ -85,6 +99,7 @@ async def _set_up(settings: "Settings", *, create_namespace: bool, retention_day
             await _register(client, before)
             await start.ensure_schedule(client, queue_prefix=settings.task_queue_prefix, every_minutes=settings.upkeep_every_minutes)
         missing = before if check else await connection.missing_search_attributes(client)
+        state = await start.schedule_state(client, queue_prefix=settings.task_queue_prefix, every_minutes=settings.upkeep_every_minutes)
     except connection.NotConnected as error:
         raise Ended(error.detail, code=USAGE if error.lasting else UNREACHABLE) from error
     except connection.NotDelivered as error:
@@ -98,7 +113,8 @@ async def _set_up(settings: "Settings", *, create_namespace: bool, retention_day
         attributes=[name for name in _names() if name not in missing],
         attributes_made=[name for name in before if name not in missing],
         missing=list(missing),
-        schedule="" if check else ids.upkeep_schedule(settings.task_queue_prefix),
+        schedule=ids.upkeep_schedule(settings.task_queue_prefix),
+        schedule_state=state,
     )
 
 
@@ -162,7 +178,9 @@ def _tell(done: Done, *, as_json: bool) -> None:
             "Temporal": done.address,
             "namespace": done.namespace + made * done.namespace_made,
             "search attributes": ", ".join(name + made * (name in done.attributes_made) for name in done.attributes),
-            "missing": ", ".join(done.missing) + "; run: hindwise setup-temporal" if done.missing else "",
-            "schedule": done.schedule,
+            "missing": ", ".join(done.missing),
+            "schedule": done.schedule + _SCHEDULE.get(done.schedule_state, ""),
         }
     )
+    if done.lacks_something:
+        console.line("run: hindwise setup-temporal", "yellow")

@@ -17,7 +17,7 @@ from api.temporal import TemporalStarter
 from hindwise.settings import Settings
 from tests.processes import environment
 from tests.temporal_server import temporal_server
-from workflows import connection
+from workflows import connection, start
 from workflows.contracts import ReflectionInput
 from workflows.policies import SEARCH_ATTRIBUTES
 
@@ -60,7 +60,8 @@ async def test_set_up_once_and_again_ends_the_same(server: WorkflowEnvironment, 
     code, out, err = await hindwise(server, tmp_path, "fresh", "setup-temporal", "--create-namespace", "--json")
     assert code == 0, err
     first = json.loads(out)
-    assert (first["namespace_made"], first["attributes_made"], first["schedule"]) == (True, NAMES, "upkeep")
+    assert (first["namespace_made"], first["attributes_made"]) == (True, NAMES)
+    assert (first["schedule"], first["schedule_state"]) == ("upkeep", "there")
     code, out, err = await hindwise(server, tmp_path, "fresh", "setup-temporal", "--create-namespace", "--json")
     assert code == 0, err
     again: dict[str, Any] = json.loads(out)
@@ -68,6 +69,32 @@ async def test_set_up_once_and_again_ends_the_same(server: WorkflowEnvironment, 
     code, out, _ = await hindwise(server, tmp_path, "fresh", "setup-temporal", "--check")
     assert code == 0
     assert "HindwisePhase" in out
+    _, out, _ = await hindwise(server, tmp_path, "fresh", "doctor", "--json")
+    assert {finding["name"]: finding for finding in json.loads(out)["findings"]}["temporal"]["state"] == "ok"
+
+
+async def test_a_check_looks_at_the_schedule_too_and_changes_nothing(server: WorkflowEnvironment, tmp_path: Path) -> None:
+    """Attributes are there; the schedule is lost, comes back at another pace, and is paused by a person."""
+    assert (await hindwise(server, tmp_path, "scheduled", "setup-temporal", "--create-namespace"))[0] == 0
+    settings = Settings(_env_file=None, temporal_address=address(server), temporal_namespace="scheduled")
+    client = await _patiently(settings)
+    handle = client.get_schedule_handle("upkeep")
+    await handle.delete()
+    for _ in range(2):
+        code, out, _ = await hindwise(server, tmp_path, "scheduled", "setup-temporal", "--check")
+        assert code == 1
+        assert "upkeep: missing" in out
+        assert "run: hindwise setup-temporal" in out
+    _, out, _ = await hindwise(server, tmp_path, "scheduled", "doctor", "--json")
+    told = {finding["name"]: finding for finding in json.loads(out)["findings"]}["temporal"]
+    assert (told["state"], "hindwise setup-temporal" in told["detail"]) == ("note", True)
+    await start.ensure_schedule(client, queue_prefix=settings.task_queue_prefix, every_minutes=60)
+    code, out, _ = await hindwise(server, tmp_path, "scheduled", "setup-temporal", "--check", "--json")
+    assert (code, json.loads(out)["schedule_state"]) == (1, "differs")
+    assert (await hindwise(server, tmp_path, "scheduled", "setup-temporal"))[0] == 0
+    await handle.pause()
+    code, out, _ = await hindwise(server, tmp_path, "scheduled", "setup-temporal", "--check")
+    assert (code, "paused" in out) == (0, True)
 
 
 async def test_before_it_the_doctor_names_the_command_and_a_check_changes_nothing(server: WorkflowEnvironment, tmp_path: Path) -> None:
