@@ -133,12 +133,16 @@ class Judge:
         if levels is None:
             return [None] * len(pool)
         found: list[float | None] = []
+        by_sort: dict[tuple[str, str], tuple[Level, bool]] = {}
         for row, _, cosine in pool:
             if cosine is None:
                 found.append(None)
-            else:
-                shape = shape_of(row.language, row.kind)
-                found.append(meaning(cosine, levels[shape], foreign=shape[0] != own))
+                continue
+            sort = (row.language, row.kind)
+            if (known := by_sort.get(sort)) is None:
+                shape = shape_of(*sort)
+                known = by_sort[sort] = (levels[shape], shape[0] != own)
+            found.append(meaning(cosine, known[0], foreign=known[1]))
         return found
 
     def _scored(self, item: Hopeful, outline: Outline) -> Scored:

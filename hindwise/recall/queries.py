@@ -286,18 +286,18 @@ def outline_of(row: Raw) -> Outline:
     """Return what the memory is weighed by."""
     used, ends = row.last_recalled_at, row.expires_at
     return Outline(
-        id=row.id,
-        kind=_KINDS[row.kind],
-        status=_STATUSES[row.status],
-        origin=row.origin,
-        importance=row.importance,
-        recorded_at=_moment(row.recorded_at),
-        last_recalled_at=None if used is None else _moment(used),
-        expires_at=None if ends is None else _moment(ends),
-        hits=row.hits,
-        helpful=row.helpful,
-        pinned=bool(row.pinned),
-        confirmed_by=row.confirmed_by,
+        row.id,
+        _KINDS[row.kind],
+        _STATUSES[row.status],
+        row.origin,
+        row.importance,
+        _moment(row.recorded_at),
+        None if used is None else _moment(used),
+        None if ends is None else _moment(ends),
+        row.hits,
+        row.helpful,
+        bool(row.pinned),
+        row.confirmed_by,
     )
 
 

@@ -1,7 +1,6 @@
 """Which of the scored memories are told? One per slot, no two that say the same, few that nobody asked for. Pure."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -15,7 +14,7 @@ STANDING_PLACES = 3
 """Of the brief's places, for items that are there only because they always hold."""
 MAX_OF_ONE_ORIGIN = 2
 """Items that came out of tools, or off the web: what one page says ten times is told twice."""
-_BORN_OUTSIDE = frozenset({Origin.TOOL, Origin.WEB})
+_BORN_OUTSIDE = (Origin.TOOL, Origin.WEB)
 _NOVELTY = 0.3
 """Share of diversity in the choice; the rest is the score."""
 
@@ -37,17 +36,17 @@ class _Choice:
     limit: int
     taken: list[Scored] = field(default_factory=list)
     slots: set[str] = field(default_factory=set)
-    origins: Counter[Origin] = field(default_factory=Counter)
+    born_outside: dict[Origin, int] = field(default_factory=lambda: dict.fromkeys(_BORN_OUTSIDE, 0))
 
     def admits(self, item: Scored) -> bool:
         if item.slot is not None and item.slot in self.slots:
             return False
-        origin = item.memory.origin
-        return origin not in _BORN_OUTSIDE or self.origins[origin] < MAX_OF_ONE_ORIGIN
+        return self.born_outside.get(item.memory.origin, 0) < MAX_OF_ONE_ORIGIN
 
     def take(self, item: Scored) -> None:
         self.taken.append(item)
-        self.origins[item.memory.origin] += 1
+        if (origin := item.memory.origin) in self.born_outside:
+            self.born_outside[origin] += 1
         if item.slot is not None:
             self.slots.add(item.slot)
 
@@ -125,9 +124,8 @@ def _worthiest(waiting: Sequence[_Waiting], taken: Sequence[Scored]) -> _Waiting
 
 
 def _likeness(one: Scored, other: Scored) -> float:
-    if not one.words or not other.words or one.memory.kind is not other.memory.kind:
+    if one.memory.kind is not other.memory.kind or not (shared := len(one.words & other.words)):
         return 0.0
-    shared = len(one.words & other.words)
     return shared / (len(one.words) + len(other.words) - shared)
 
 
