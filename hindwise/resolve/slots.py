@@ -5,6 +5,7 @@ import unicodedata
 
 from hindwise.model.ids import digest
 from hindwise.model.memory import SLOTTED, Words
+from hindwise.text.bilingual import concept_key, same_in_both
 from hindwise.text.values import normalise_value
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
@@ -18,20 +19,36 @@ def slot_key(words: Words) -> str | None:
     """Return (subject, attribute, scope) as one key; None for kinds without a slot.
 
     A todo and a fact about the same thing do not compete: the kind is part of the key, but a preference and an
-    instruction share one, because a standing order replaces the liking it is about.
+    instruction share one, because a standing order replaces the liking it is about. What is said in English and in Chinese meets where
+    the lexicon of `hindwise.text.bilingual` knows every word of it.
     """
     if words.kind not in SLOTTED or not words.attribute:
         return None
     family = "wish" if words.kind in {"preference", "instruction"} else str(words.kind)
-    return "\x1f".join((family, _fold(words.subject) or "user", _fold(words.attribute), _fold(words.scope)))
+    parts = (concept_key(_fold(part), _beside(words)) for part in (words.attribute, words.scope))
+    return "\x1f".join((family, _subject(words.subject), *parts))
+
+
+def _subject(subject: str) -> str:
+    folded = _fold(subject)
+    return "user" if folded in {"", "用户", "我"} else concept_key(folded)
+
+
+def _beside(words: Words) -> frozenset[str]:
+    """Words that say no more than that something is a todo: "still have to book …" and "remind me to book …" are one."""
+    return frozenset({"undone", "remind"}) if words.kind == "todo" else frozenset()
 
 
 def same_value(one: Words, other: Words) -> bool:
-    """Whether two items of one slot say the same: numbers, units and dates normalised, negation kept; numbers never merge.
+    """Whether two items of one slot say the same, also one in English and one in Chinese. Units and dates are normalised, negation is kept.
 
-    Numbers count wherever they stand: "window seats near row 9" and "… row 20" have the value "window" and are not the same.
+    Numbers never merge, and count wherever they stand: "window seats near row 9" and "… row 20" have the value "window" and differ.
     """
-    return _value(one) == _value(other)
+    value, beside = _value(one)
+    other_value, other_beside = _value(other)
+    if beside != other_beside:
+        return False
+    return value == other_value or same_in_both(value, other_value, _beside(one) & _beside(other))
 
 
 def _value(words: Words) -> tuple[str, frozenset[str]]:

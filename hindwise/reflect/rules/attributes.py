@@ -3,7 +3,10 @@
 import re
 from typing import NamedTuple
 
+from hindwise.text.bilingual_words import VALUES_ZH
 from hindwise.text.cue import Cue
+
+__all__ = ["ATTRIBUTES", "LISTED", "VALUES_ZH", "Attribute"]
 
 
 class Attribute(NamedTuple):
@@ -212,18 +215,3 @@ ATTRIBUTES: tuple[Attribute, ...] = (
 """Order matters: the first whose pattern occurs wins, so the narrow ones stand first."""
 
 LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
-
-_ZH = """
-window=靠窗 | aisle=靠过道 | middle=中间 | front=前排 | English=英文 | Chinese=中文 | British
-English=英式英语 | German=德语 | French=法语 | Spanish=西班牙语 | Japanese=日语 | none=不用 | welcome=可以用
-| concise=简洁 | detailed=详细 | step by step=分步 | bullet points=要点 | formal=正式 | informal=随意
-| friendly=亲切 | metric=公制 | imperial=英制 | e-mail=邮件 | telephone=电话 | text message=短信 |
-WeChat=微信 | DingTalk=钉钉 | Feishu=飞书 | credit card=信用卡 | gift card=礼品卡 | Alipay=支付宝 |
-WeChat Pay=微信支付 | invoice=发票 | bank transfer=转账 | company card=公司卡 | basic economy=基础经济舱 |
-economy=经济舱 | business=商务舱 | first=头等舱 | vegan=纯素 | vegetarian=素食 | halal=清真 | eats
-meat=吃肉 | table=表格 | tabs=制表符 | spaces=空格
-"""
-
-
-VALUES_ZH = dict(pair.strip().replace("\n", " ").split("=") for pair in _ZH.split("|"))
-"""The listed values in Chinese: a memory speaks the language of its transcript."""

@@ -66,8 +66,9 @@ _ZH_FRAME = re.compile(
 
 def slot_of(sentence: str) -> Slot:
     """Return subject, attribute and value of a statement. The subject is `user`; an attribute is always found, if need be in the words."""
+    others = _OF_OTHERS.search(sentence) is not None
     for attribute in ATTRIBUTES:
-        if attribute.pattern.search(sentence):
+        if attribute.pattern.search(sentence) and not (others and attribute.name in _OF_A_PERSON):
             # Where both values are named ("not window but aisle"), the one told last is meant, unless it is the one refused.
             named = [
                 (m.start(), value)
@@ -77,6 +78,18 @@ def slot_of(sentence: str) -> Slot:
             ]
             return Slot("user", attribute.name, max(named)[1] if named else "")
     return _by_object(sentence)
+
+
+_OF_OTHERS = re.compile(
+    r"(?i)^\W*(?:(?:and|but|also|oh),? )?(?:my|our) (?:wife|husband|partner|daughter|son|mother|father|mum|mom|dad|sister|brother|friend"
+    r"|boss|colleague|roommate|flatmate)\b(?! and I\b)"
+    r"|(?<![和跟与])我们?的?(?:妈妈|爸爸|母亲|父亲|妻子|太太|老婆|丈夫|先生|老公|女儿|儿子|孩子|哥哥|姐姐|弟弟|妹妹|爷爷|奶奶|外公|外婆|朋友"
+    r"|老板|同事|室友)(?![和跟与]我)"
+)
+_OF_A_PERSON = frozenset(
+    {"residence", "hometown", "employer", "occupation", "birthday", "diet", "native language", "get-up time", "name", "time zone"}
+)
+"""Where my mother lives is not where I live: it has a slot of its own, and closes nothing of the user's."""
 
 
 def _refused(sentence: str, position: int) -> bool:

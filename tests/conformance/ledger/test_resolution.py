@@ -64,6 +64,17 @@ async def test_a_changed_mind_closes_the_older_with_reason_link_and_history(ledg
     assert (events[1].before["status"], events[1].after["status"]) == ("active", "superseded")
 
 
+async def test_the_same_wish_in_the_other_language_adds_evidence_and_keeps_the_words_of_the_first(ledger):
+    english = make_draft("Prefers window seats", attribute="seat", value="window", evidence=(make_evidence("e1"),))
+    chinese = make_draft("喜欢靠窗的座位", attribute="seat", value="靠窗", language="zh", evidence=(make_evidence("e2"),))
+    await ledger.write(resolve("r1", english))
+    (decision,) = await ledger.write(resolve("r2", chinese, day=1))
+    (kept,) = await slot(ledger)
+    assert (decision.action, kept.conclusion, kept.language, kept.evidence_count) == ("agree", "Prefers window seats", "en", 2)
+    (changed,) = await ledger.write(resolve("r3", make_draft("靠过道", attribute="seat", value="靠过道", language="zh"), day=2))
+    assert changed.action == "supersede"
+
+
 async def test_a_late_older_fact_is_kept_as_history_only(ledger):
     await ledger.write(resolve("r1", make_draft("Berlin", kind="fact", attribute="city"), day=10))
     late = make_draft("Bonn", kind="fact", attribute="city", valid_from=NOON)

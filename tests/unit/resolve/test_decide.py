@@ -68,7 +68,7 @@ def test_a_retraction_closes_the_head_and_says_that_it_was_never_true():
     assert "never true" in plan.reason
 
 
-@pytest.mark.parametrize("draft", [make_draft("vegan"), make_draft("vegetarian", value="", retracts=True), make_draft("素食")])
+@pytest.mark.parametrize("draft", [make_draft("vegan"), make_draft("vegetarian", value="", retracts=True), make_draft("纯素")])
 def test_a_draft_that_awaits_a_person_never_closes_an_active_head(draft):
     plan = decide(draft, NOON + DAY, [head("vegetarian")], [], sure=False)
     assert plan.action in {"add", "complementary"}
