@@ -63,7 +63,8 @@ def table() -> list[str]:
                 {what: counts[part, each, said, what] for what in ("agree", "supersede", "apart", "unread")} for each in (True, False)
             )
             lines.append(
-                f"| {part} | {said} | {told(again['agree'], sum(again.values()))} | {again['supersede']} | {again['apart']} | {again['unread']}"
+                f"| {part} | {said} | {told(again['agree'], sum(again.values()))}"
+                f" | {again['supersede']} | {again['apart']} | {again['unread']}"
                 f" | {other['agree']} | {told(other['supersede'], sum(other.values()))} | {other['apart']} | {other['unread']} |"
             )
     return lines
