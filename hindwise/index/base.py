@@ -101,16 +101,21 @@ class Index(Protocol):
         """All ids of a space."""
         ...
 
-    async def is_empty(self) -> bool:
-        """Whether no space holds anything: a new index, to be filled from the ledger."""
-        ...
-
     async def health(self) -> None:
         """Return when the index answers. Raises IndexUnavailable."""
         ...
 
     async def close(self) -> None:
         """Free what is held. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class WholeIndex(Protocol):
+    """What an index offers besides when it is lost as a whole or not at all: one file."""
+
+    async def is_empty(self) -> bool:
+        """Whether no space holds anything: a new index, to be filled from the ledger. At the same cost however much it holds."""
         ...
 
 
@@ -141,9 +146,9 @@ class LeanIndex(Protocol):
     async def candidates_lean(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50, early: Early = told_nobody
     ) -> list[Candidate]:
-        """As `Index.candidates`, but `cosine` is None for what only the words found: whoever has its vector computes it.
+        """As `Index.candidates`, but `cosine` is None for what only the words found, and `coverage` is 0.0: who needs them computes them.
 
-        early: told of these, and of more, by id, as soon as they are known; called on the event loop, once or several times.
+        early: told of the former, and of more, by id, as soon as they are known; called on the event loop, once or several times.
         Scores may count the words of a space as they were a quarter of a second ago.
         """
         ...

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 
 import structlog
 
@@ -48,6 +47,8 @@ class Target:
     whole: bool
     here: InProcessIndex | None = None
     """The index again where it lies in memory; asked of it once, since that takes as long as a small question."""
+    lean: LeanIndex | None = None
+    """Likewise, where it answers for less."""
 
 
 class LiveIndex:
@@ -129,7 +130,8 @@ class LiveIndex:
 
     def _target(self, generation: Generation, index: Index) -> Target:
         here = index if isinstance(index, InProcessIndex) else None
-        return Target(generation, index, _same_vectors(generation, self._spec), generation.spec == self._spec, here)
+        lean = index if isinstance(index, LeanIndex) else None
+        return Target(generation, index, _same_vectors(generation, self._spec), generation.spec == self._spec, here, lean)
 
     async def _open(self, generation: Generation) -> Index:
         if not self._closed and (open_now := self._indexes.get(generation.no)) is not None:
@@ -221,8 +223,10 @@ class LiveIndex:
     ) -> list[Candidate]:
         """As `LeanIndex.candidates_lean` where the live generation offers it, else as `candidates`."""
         live = self._asked()
-        ask = partial(live.index.candidates_lean, early=early) if isinstance(live.index, LeanIndex) else live.index.candidates
-        return await ask(space, tokens, vector if live.vectors else None, filters, k=k)
+        vector = vector if live.vectors else None
+        if live.lean is None:
+            return await live.index.candidates(space, tokens, vector, filters, k=k)
+        return await live.lean.candidates_lean(space, tokens, vector, filters, k=k, early=early)
 
     def candidates_here(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
@@ -261,10 +265,6 @@ class LiveIndex:
         for generation in await self._reader():
             found |= await (await self._open(generation)).ids(space)
         return found
-
-    async def is_empty(self) -> bool:
-        """Whether the live generation holds nothing."""
-        return await self._asked().index.is_empty()
 
     async def empty_log(self) -> bool:
         """As `LoggedIndex.empty_log`, of every generation that is kept. Raises IndexUnavailable where one does not answer."""

@@ -10,7 +10,7 @@ import structlog
 
 from hindwise.clock import Clock
 from hindwise.errors import IndexUnavailable
-from hindwise.index.base import Index, SpaceServer
+from hindwise.index.base import Index, SpaceServer, WholeIndex
 from hindwise.index.projection import index_space
 from hindwise.ledger import generations
 from hindwise.ledger.engine import Ledger
@@ -67,9 +67,11 @@ class Refill:
         return await self._ledger.read(lambda conn: generations.is_refilled(conn, number))
 
     async def _lacks(self, index: Index) -> bool:
-        """Whether it lacks a space that it should hold; all of them, where it cannot tell about one."""
-        if not isinstance(index, SpaceServer):
+        """Whether it lacks a space that it should hold; all of them, where it is lost as a whole."""
+        if isinstance(index, WholeIndex):
             return await index.is_empty()
+        if not isinstance(index, SpaceServer):
+            return False
         if lacks := await self._lacking(index):
             # Nobody may have been in between: of what was taken back or erased meanwhile nothing is lacking.
             lacks &= await self._lacking(index)

@@ -27,7 +27,6 @@ _LIST_LIMIT_S = 60.0
 _HEALTH_LIMIT_S = 1.5
 _ASK_AGAIN_S = 5.0
 _SPACES_AT_ONCE = 4
-_LOOKED_INTO = 20
 
 T = TypeVar("T")
 BeforeMaking = Callable[[], Awaitable[None]]
@@ -184,24 +183,6 @@ class WeaviateIndex:
         except TenantResting:
             await self._connection.call(lambda client: self._tenants.wake(client, tenant), WRITE_LIMIT_S)
             return await self._of_tenant(tenant, read, _LIST_LIMIT_S, set())
-
-    async def is_empty(self) -> bool:
-        """Whether no space holds anything. One that rests holds something: it was used once.
-
-        Lists all of them, which for many users takes seconds: who knows their names asks `without_anything`.
-        """
-
-        async def look(client: Client) -> bool:
-            tenants = await self._tenants.names(client)
-            if not all(tenants.values()):
-                return False
-            names = list(tenants)
-            for start in range(0, len(names), _LOOKED_INTO):
-                if any(await asyncio.gather(*(self._holds(client, name) for name in names[start : start + _LOOKED_INTO]))):
-                    return False
-            return True
-
-        return await self._connection.call(look, _LIST_LIMIT_S)
 
     async def without_anything(self, spaces: Sequence[str]) -> set[str]:
         """Those of the spaces that hold nothing; see `SpaceServer.without_anything`."""

@@ -133,11 +133,6 @@ class Tenants:
         found = await client.collections.use(self._collection).tenants.get_by_names(list(tenants))
         return {name: tenant.activity_status is TenantActivityStatus.ACTIVE for name, tenant in found.items()}
 
-    async def names(self, client: Client) -> dict[str, bool]:
-        """All of them: whether each is ACTIVE, by name."""
-        found = await client.collections.use(self._collection).tenants.get()
-        return {name: tenant.activity_status is TenantActivityStatus.ACTIVE for name, tenant in found.items()}
-
     async def close(self) -> None:
         """End what is being woken."""
         tasks = list(self._waking.values())

@@ -85,6 +85,7 @@ class Build:
 
 
 _MARKED_AT_ONCE = 50
+_LOOKED_AT = 100
 _REFILL = "refill"
 _SHORT = tuple(generations.c[name] for name in ("no", "index_kind", "embed_model", "dim", "tokenizer_version", "state", "holes"))
 _KEPT_ROWS = Prepared(
@@ -308,11 +309,19 @@ def end_refill(conn: Connection, number: int) -> None:
 
 
 def settled_spaces(conn: Connection, limit: int) -> list[tuple[str, str]]:
-    """Return (tenant, name) of some spaces of which every live index holds something, since no mark waits; the last used ones first."""
+    """Return (tenant, name) of some spaces of which every live index holds something, since no mark waits; the newest first.
+
+    Looked for among the newest, which an older copy of an index lacks, and among as many of every age: the same few rows of any ledger.
+    """
+    last: int = conn.execute(select(func.coalesce(func.max(space_rows.c.no), 0))).scalar_one()
+    newest = range(last, max(0, last - _LOOKED_AT), -1)
+    numbers = {*newest, *(last * part // _LOOKED_AT for part in range(1, _LOOKED_AT))}
     waits = select(outbox_rows.c.space_no).where(outbox_rows.c.space_no == space_rows.c.no).exists()
     holds = select(memories.c.id).where(memories.c.space_no == space_rows.c.no, _LIVE_MEMORIES).exists()
-    query = select(space_rows.c.tenant_id, space_rows.c.name).where(space_rows.c.index_no > 0, ~waits, holds)
-    return [(row.tenant_id, row.name) for row in conn.execute(query.order_by(space_rows.c.used_at.desc()).limit(limit))]
+    query = select(space_rows.c.tenant_id, space_rows.c.name).where(
+        space_rows.c.no.in_(sorted(numbers)), space_rows.c.index_no > 0, ~waits, holds
+    )
+    return [(row.tenant_id, row.name) for row in conn.execute(query.order_by(space_rows.c.no.desc()).limit(limit))]
 
 
 def mark_all_dirty(conn: Connection, now: datetime) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import event, select
 
 from hindwise.clock import SystemClock
 from hindwise.ledger import generations, memory_changes, outbox, rebuild, spaces
@@ -97,3 +97,32 @@ async def test_every_memory_is_marked_though_a_few_spaces_at_a_time(ledger_url: 
         assert (await ledger.read(outbox.depth))[0] == 10
     finally:
         await ledger.close()
+
+
+async def test_which_spaces_an_index_must_hold_is_told_from_the_same_few_rows_of_any_ledger(ledger_url: str) -> None:
+    ledger, asked = Ledger(ledger_url), []
+    try:
+        await ledger.write(_many_spaces)
+        found = [name for _, name in await ledger.read(lambda conn: generations.settled_spaces(conn, 500))]
+        newest = [f"user:{number:04}" for number in range(1_000, 900, -1) if number % 7]
+        assert found[: len(newest)] == newest, "without those that wait"
+        ages = {int(name.removeprefix("user:")) // 100 for name in found[len(newest) :]}
+        assert ages >= set(range(9)), "and some of every age"
+        assert len(found) < 200
+        event.listen(ledger.engine, "before_cursor_execute", lambda conn, cursor, statement, values, *rest: asked.append(values))
+        assert len(await ledger.read(lambda conn: generations.settled_spaces(conn, 20))) == 20
+        assert len(asked) == 2
+    finally:
+        await ledger.close()
+
+
+def _many_spaces(conn):
+    """A thousand, each with a memory that the index knows; of every seventh one waits."""
+    rows = spaces.lock(conn, TENANT, [f"user:{number:04}" for number in range(1, 1_001)])
+    conn.execute(space_rows.update().values(index_no=1))
+    for number in range(1, 1_001):
+        space_no = rows[f"user:{number:04}"].no
+        memory = make_memory("Likes tea", id=f"m-{number}", kind="event", space=f"user:{number:04}")
+        memory_changes.insert_memory(conn, space_no, memory, actor="test", why="set up")
+        if number % 7 == 0:
+            outbox.mark_dirty(conn, space_no, [memory.id], 1, NOON)
