@@ -58,8 +58,51 @@ _BODY: dict[str, Any] = {
                     },
                 },
             },
-            "text/plain": {"schema": {"type": "string"}},
-            "application/x-www-form-urlencoded": {"schema": {"type": "object", "additionalProperties": True}},
+            "text/plain": {
+                "schema": {"type": "string"},
+                "examples": {
+                    "canvas": {
+                        "summary": "The same object as text: Dify's HTTP node names this content type now and then, or none at all",
+                        "value": '{"event": "workflow.finished", '
+                        '"run": {"workflow_run_id": "0b6e-2", "app_id": "77aa", "user_id": "crm-7"}, '
+                        '"status": "failed", "error": "库存服务超时", "task": {"goal": "答复缺货投诉"}}',
+                    }
+                },
+            },
+            "application/x-www-form-urlencoded": {
+                "schema": {
+                    "type": "object",
+                    "required": ["status"],
+                    "properties": {
+                        "workflow_run_id": {"type": "string", "description": "Names the run: sent twice, it is one episode."},
+                        "status": {"type": "string", "description": "succeeded, failed, partial-succeeded or stopped."},
+                        "user_id": {"type": "string"},
+                        "app_id": {"type": "string", "description": "The agent whose lessons they are."},
+                        "goal": {"type": "string"},
+                        "inputs": {"type": "string", "description": "An object as JSON text."},
+                        "output": {"type": "string"},
+                        "error": {"type": "string"},
+                        "elapsed_time": {"type": "string", "description": "Seconds."},
+                    },
+                    "additionalProperties": True,
+                },
+                "examples": {
+                    "form": {
+                        "summary": "The body kind x-www-form-urlencoded of an HTTP node",
+                        "value": {
+                            "workflow_run_id": "0b6e-3",
+                            "status": "failed",
+                            "user_id": "desk-12",
+                            "app_id": "77aa",
+                            "goal": "Create a return label for a parcel from Sweden",
+                            "inputs": '{"parcel": "P-219"}',
+                            "output": "",
+                            "error": "return labels need the original label's number",
+                            "elapsed_time": "1.9",
+                        },
+                    }
+                },
+            },
         },
     }
 }

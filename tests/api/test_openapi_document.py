@@ -43,6 +43,27 @@ async def test_every_body_has_an_example_and_the_api_accepts_it(front: Front) ->
     assert tried >= 12
 
 
+async def test_the_bodies_of_a_hook_that_are_no_json_have_examples_that_are_taken(front: Front) -> None:
+    document = (await front.http.get("/openapi.json")).json()
+    content = document["paths"]["/v1/hooks/{source}"]["post"]["requestBody"]["content"]
+    assert set(content) == {"application/json", "text/plain", "application/x-www-form-urlencoded"}
+    text = content["text/plain"]["examples"]["canvas"]["value"]
+    form = content["application/x-www-form-urlencoded"]
+    assert set(form["examples"]["form"]["value"]) == set(form["schema"]["properties"])
+    sent: list[dict[str, Any]] = [
+        {"content": text.encode(), "headers": {"Content-Type": "text/plain"}},
+        {"content": text.encode()},  # no content type at all
+        {"data": form["examples"]["form"]["value"]},
+    ]
+    told = []
+    for one in sent:
+        answer = await front.http.post("/v1/hooks/dify", **one)
+        assert answer.status_code == 202, answer.text
+        told.append(answer.json())
+    assert [answer["duplicate"] for answer in told] == [False, True, False]
+    assert [answer["spaces"] for answer in told] == [["user:crm-7", "agent:77aa"]] * 2 + [["user:desk-12", "agent:77aa"]]
+
+
 async def test_what_is_not_built_is_not_in_the_document(front: Front) -> None:
     text = (await front.http.get("/openapi.json")).text
     for name in ("callback_url", "as_of", "known_at", "include_archived", "placement", "revoke", "/export"):
