@@ -67,6 +67,16 @@ async def test_a_turn_after_closing_opens_the_session_again(ledger):
     assert (await ledger.write(record(make_turn(turn_id="b")))).session.state == "open"
 
 
+async def test_what_recording_tells_of_the_session_is_what_the_ledger_has(ledger):
+    first = await ledger.write(record(make_turn("你好", turn_id="a")))
+    assert first.session == await ledger.read(lambda conn: sessions.find(conn, TENANT, "s1"))
+    await ledger.write(lambda conn: sessions.set_checkpoint(conn, first.session, {"done": "查过了"}))
+    await ledger.write(lambda conn: sessions.close(conn, first.session, NOON))
+    second = await ledger.write(record(make_turn(turn_id="b"), make_turn(turn_id="c")))
+    assert second.session == await ledger.read(lambda conn: sessions.find(conn, TENANT, "s1"))
+    assert (second.session.last_seq, second.session.checkpoint, second.session.closed_at) == (3, {"done": "查过了"}, None)
+
+
 async def test_unseen_turns_are_found_until_the_workflow_has_them(ledger):
     recorded = await ledger.write(record(make_turn(turn_id="a")))
     later = NOON.replace(hour=13)
