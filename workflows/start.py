@@ -5,9 +5,14 @@ is harmless, because update ids and workflow ids are ours and derive from what i
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, Literal
 
+from temporalio.api.common.v1 import Payloads, WorkflowExecution
+from temporalio.api.enums.v1 import UpdateWorkflowExecutionLifecycleStage as Stage
+from temporalio.api.update.v1 import Input, Meta, Request, WaitPolicy
+from temporalio.api.workflowservice.v1 import UpdateWorkflowExecutionRequest
 from temporalio.client import (
     Client,
     Schedule,
@@ -38,12 +43,14 @@ _CATCH_UP = timedelta(hours=2)
 
 async def send_turns(client: Client, start: SessionInput, turns: TurnsRecorded, *, rpc_timeout_s: float = 3.0) -> SessionAck:
     """Tell a session of turns that stand in the ledger, opening a run where none is. Raises NotDelivered."""
-    return await _update_session(client, start, contracts.RECORD_TURNS, turns, turns.update_id, rpc_timeout_s)
+    # Where turns came before these, a run is most likely open; where not, the server says so.
+    tries = (_update_open, _update_once) if turns.first_seq > 1 else (_update_once, _update_once)
+    return await _update_session(client, start, contracts.RECORD_TURNS, turns, turns.update_id, rpc_timeout_s, tries)
 
 
 async def send_completion(client: Client, start: SessionInput, task: TaskCompleted, *, rpc_timeout_s: float = 3.0) -> SessionAck:
     """Tell a session that a task ended; it starts the reflection. Raises NotDelivered."""
-    return await _update_session(client, start, contracts.COMPLETE_TASK, task, task.update_id, rpc_timeout_s)
+    return await _update_session(client, start, contracts.COMPLETE_TASK, task, task.update_id, rpc_timeout_s, (_update_open, _update_once))
 
 
 async def start_reflection(client: Client, start: ReflectionInput, *, rpc_timeout_s: float = 3.0) -> None:
@@ -124,20 +131,47 @@ def _updated(found: ScheduleUpdateInput, schedule: Schedule) -> ScheduleUpdate:
     return ScheduleUpdate(schedule)
 
 
+_Try = Callable[[Client, SessionInput, str, Message, str, float], Awaitable[SessionAck]]
+
+
 async def _update_session(
-    client: Client, start: SessionInput, update: str, message: Message, update_id: str, rpc_timeout_s: float
+    client: Client, start: SessionInput, update: str, message: Message, update_id: str, rpc_timeout_s: float, tries: tuple[_Try, _Try]
 ) -> SessionAck:
+    first, second = tries
     try:
         async with asyncio.timeout(rpc_timeout_s + 1):
             try:
-                return await _update_once(client, start, update, message, update_id, rpc_timeout_s)
+                return await first(client, start, update, message, update_id, rpc_timeout_s)
             except RPCError as error:
-                # The run ended while the update was on its way: the next try opens a new one.
+                # No run was open, or it ended while the update was on its way: the next try opens a new one.
                 if error.status not in (RPCStatusCode.NOT_FOUND, RPCStatusCode.ABORTED):
                     raise
-                return await _update_once(client, start, update, message, update_id, rpc_timeout_s)
+                return await second(client, start, update, message, update_id, rpc_timeout_s)
     except (RPCError, TimeoutError, RuntimeError, WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError) as error:
         raise NotDelivered(reason_of(error)) from error
+
+
+async def _update_open(
+    client: Client, start: SessionInput, update: str, message: Message, update_id: str, rpc_timeout_s: float
+) -> SessionAck:
+    """Raises RPCError (NOT_FOUND) where no run is open. A third of the work of `_update_once`, and less for the server too."""
+    converter = client.data_converter.payload_converter
+    request = UpdateWorkflowExecutionRequest(
+        namespace=client.namespace,
+        workflow_execution=WorkflowExecution(workflow_id=ids.session_workflow(start.handle)),
+        wait_policy=WaitPolicy(lifecycle_stage=Stage.UPDATE_WORKFLOW_EXECUTION_LIFECYCLE_STAGE_COMPLETED),
+        request=Request(
+            meta=Meta(update_id=update_id, identity=client.identity),
+            input=Input(name=update, args=Payloads(payloads=converter.to_payloads([message]))),
+        ),
+    )
+    limit = timedelta(seconds=rpc_timeout_s)
+    answer = await client.workflow_service.update_workflow_execution(request, retry=True, timeout=limit)
+    if not answer.outcome.HasField("success"):
+        # Refused, or not done when the server stopped waiting: under the same id the other way asks on and knows how to tell.
+        return await _update_once(client, start, update, message, update_id, rpc_timeout_s)
+    ack: SessionAck = converter.from_payloads(answer.outcome.success.payloads, [SessionAck])[0]
+    return ack
 
 
 async def _update_once(

@@ -81,6 +81,29 @@ async def test_a_turn_after_closing_opens_a_new_run_of_the_same_session(stage: S
         assert await _status(stage) is WorkflowExecutionStatus.RUNNING
 
 
+async def test_turns_and_ends_of_a_session_that_temporal_does_not_know_open_it(stage: Stage) -> None:
+    """What came before stands in the ledger; Temporal may have lost it, or somebody ended the run."""
+    async with stage.workers():
+        assert (await stage.turns(4, 5)).turn_count == 5
+        await stage.session().terminate("by hand")
+        assert (await stage.turns(6, 6)).turn_count == 6
+        await stage.session().terminate("by hand")
+        assert (await stage.completed(f"{stage.prefix}-r1", 6, close=True)).last_seq == 6
+        assert (await stage.session().result()).episodes == 1
+
+
+async def test_later_news_told_twice_counts_once(stage: Stage) -> None:
+    """Also where the second time it is told in the way that opens a session."""
+    async with stage.workers():
+        await stage.turns(1, 1)
+        first = await stage.turns(2, 3, update_id="same")
+        assert first == await stage.turns(2, 3, update_id="same")
+        assert first == await stage.turns(1, 3, update_id="same")
+        history = await stage.session().fetch_history()
+        accepted = [event for event in history.events if event.HasField("workflow_execution_update_accepted_event_attributes")]
+        assert len(accepted) == 2
+
+
 async def test_idle_sessions_close_their_open_task(stage: Stage) -> None:
     """After the idle time, and not before; the reflection that the ledger names is started."""
     stage.on("close_idle", lambda message: CloseIdleResult(reflection_ids=(f"{stage.prefix}-idle",), last_seq=message.last_seq))
