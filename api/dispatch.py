@@ -6,6 +6,7 @@ What does not arrive here is found by the sweeper; so nothing in this module may
 import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -37,6 +38,10 @@ _NOTE_AFTER_S = 0.1
 """Acknowledgements of turns are noted together after this time: no caller waits for it, and one transaction serves many."""
 
 
+_name_of = lru_cache(maxsize=4_096)(keyed_hash)
+"""Tenants and spaces come again with every turn."""
+
+
 @dataclass(slots=True)
 class Dispatch:
     """Tells Temporal what was accepted, and the ledger that Temporal knows."""
@@ -54,7 +59,7 @@ class Dispatch:
         settings = self.engine.settings
         return SessionInput(
             handle=session.handle,
-            tenant_hash=self._hash("tenant", session.tenant_id),
+            tenant_hash=self._name("tenant", session.tenant_id),
             space_hash=self._space_hash(session.tenant_id, spaces_of(session.user_id, session.agent_id)),
             idle_minutes=settings.session_idle_minutes,
             queue_prefix=settings.task_queue_prefix,
@@ -64,13 +69,16 @@ class Dispatch:
         """What a reflection's workflow is started with."""
         return ReflectionInput(
             reflection_id=reflection_id,
-            tenant_hash=self._hash("tenant", tenant_id),
+            tenant_hash=self._name("tenant", tenant_id),
             space_hash=self._space_hash(tenant_id, spaces),
             queue_prefix=self.engine.settings.task_queue_prefix,
         )
 
     def _space_hash(self, tenant_id: str, spaces: tuple[str, ...]) -> str:
-        return self._hash("space", tenant_id, spaces[0])
+        return self._name("space", tenant_id, spaces[0])
+
+    def _name(self, *parts: str) -> str:
+        return _name_of(self.engine.secret, *parts)
 
     def _hash(self, *parts: str) -> str:
         return keyed_hash(self.engine.secret, *parts)
@@ -166,7 +174,7 @@ class Dispatch:
         await self.starter.start_erasure(
             EraseInput(
                 erasure_id=erasure.id,
-                tenant_hash=self._hash("tenant", erasure.tenant_id),
+                tenant_hash=self._name("tenant", erasure.tenant_id),
                 space_hash=erasure.user_hash,
                 queue_prefix=self.engine.settings.task_queue_prefix,
             )
