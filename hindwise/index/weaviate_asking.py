@@ -118,7 +118,8 @@ class Asking:
 
 def cosine_of(distance: float | None) -> float:
     """The cosine that a distance of the server stands for."""
-    return round(max(-1.0, min(1.0, 1.0 - (distance or 0.0))), _DECIMALS)
+    cosine = round(1.0 - (distance or 0.0), _DECIMALS)
+    return cosine if -1.0 <= cosine <= 1.0 else max(-1.0, min(1.0, cosine))
 
 
 def _request(here: CollectionAsync[Any, Any], limit: int, metadata: Any, filters: Any) -> search_get_pb2.SearchRequest:

@@ -123,7 +123,7 @@ class Searcher:
             weights = Weights(words, asked.tokens)
             if asked.lean and asked.vector is not None:
                 asked.early([one.memory_id for one in unknown if one.memory_id])
-        return _scored(pools, words, weights, asked.k, {})
+        return _scored(pools, words, weights, asked)
 
     async def _provisional(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[Candidate]:
         """While a space is still being counted: the server's scores, and rarity as it is among what was found."""
@@ -131,7 +131,7 @@ class Searcher:
         (by_words, cosines), by_meaning = await asyncio.gather(self._by_words(here, terms, asked), self._by_meaning(here, asked))
         pools, words = _Pools(by_words, by_meaning, cosines), SpaceWords()
         words.learn(await _unknown(here, words, pools))
-        return _scored(pools, words, Weights(words, asked.tokens), asked.k, {hit.key: hit.score for hit in by_words})
+        return _scored(pools, words, Weights(words, asked.tokens), asked, {hit.key: hit.score for hit in by_words})
 
     async def _learnt(self, here: CollectionAsync[Any, Any], tenant: str, words: SpaceWords, changed: Sequence[Written]) -> SpaceWords:
         if len(changed) < _CHANGES and words.learn(changed):
@@ -148,7 +148,7 @@ class Searcher:
             if asked.vector is not None:
                 asked.early([document.memory_id for _, document in known])
             for key, document in known:
-                weights.weigh(key, document)
+                weights.bm25(key, document)
         return found
 
     async def _by_words(self, here: CollectionAsync[Any, Any], terms: Sequence[str], asked: Asked) -> tuple[list[Hit], dict[int, float]]:
@@ -230,21 +230,21 @@ async def _unknown(here: CollectionAsync[Any, Any], words: SpaceWords, pools: _P
     return sorted((_written(one) for one in found.objects), key=lambda one: one.rev)
 
 
-def _scored(pools: _Pools, words: SpaceWords, weights: Weights, k: int, scores: Mapping[int, float]) -> list[Candidate]:
+def _scored(pools: _Pools, words: SpaceWords, weights: Weights, asked: Asked, scores: Mapping[int, float] | None = None) -> list[Candidate]:
     """The union of the k best of each pool, ordered by id. scores: BM25 by key where it is not ours."""
     documents = words.documents
     lexical: dict[int, float] = {}
     for key, _ in pools.by_words:
-        if (document := documents.get(key)) is not None and (score := weights.weigh(key, document)[0]) > 0:
-            lexical[key] = scores.get(key, score)
+        if (document := documents.get(key)) is not None and (score := weights.bm25(key, document)) > 0:
+            lexical[key] = scores.get(key, score) if scores else score
     meaning = {key: cosine for key, cosine in pools.by_meaning if key in documents}
-    by_words, by_meaning = _best(lexical, words, k), _best(meaning, words, k)
+    by_words, by_meaning = _best(lexical, words, asked.k), _best(meaning, words, asked.k)
     found = []
     for key in by_words | by_meaning:
         document = documents[key]
         told = lexical[key] if key in by_words else 0.0
-        covered = weights.weigh(key, document)[1] if key in lexical else weights.coverage(weights.held(document.tokens))
-        found.append(Candidate(document.memory_id, told, meaning[key] if key in meaning else pools.cosines.get(key), covered))
+        cosine = meaning[key] if key in meaning else pools.cosines.get(key)
+        found.append(Candidate(document.memory_id, told, cosine, 0.0 if asked.lean else weights.coverage(document)))
     found.sort(key=_BY_ID)
     return found
 

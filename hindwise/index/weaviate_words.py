@@ -116,30 +116,24 @@ class Weights:
         self._terms, self._searched_for = frozenset(distinct), frozenset(self.searched)
         self._mean = words.tokens / words.docs if words.docs and words.tokens else 1.0
         self._covered: dict[Set[str], float] = {}
-        self._weighed: dict[int, tuple[float, float]] = {}
+        self._scores: dict[int, float] = {}
 
-    def weigh(self, key: int, document: Document) -> tuple[float, float]:
-        """The BM25 score and the coverage of a find. Remembered: some are weighed before they are wanted."""
-        if (known := self._weighed.get(key)) is None:
-            held = self.held(document.tokens)
-            known = self._weighed[key] = self.bm25(document.tokens, held), self.coverage(held)
-        return known
-
-    def held(self, tokens: Sequence[str]) -> Set[str]:
-        """Which of the question's terms a document with these tokens holds: mostly one or two."""
-        return self._terms.intersection(tokens)
-
-    def bm25(self, tokens: Sequence[str], held: Set[str]) -> float:
-        """The score of a document with these tokens, rounded so that equal ones are equal."""
+    def bm25(self, key: int, document: Document) -> float:
+        """The score of a find, rounded so that equal ones are equal. Remembered: some are scored before that is wanted."""
+        if (known := self._scores.get(key)) is not None:
+            return known
+        tokens = document.tokens
         norm = K1 * (1 - B + B * len(tokens) / self._mean)
         score = 0.0
-        for term in self._searched_for.intersection(held):
+        for term in self._searched_for.intersection(tokens):
             tf = tokens.count(term)
             score += self.idf[term] * tf * (K1 + 1) / (tf + norm)
-        return round(score, 6)
+        told = self._scores[key] = round(score, 6)
+        return told
 
-    def coverage(self, held: Set[str]) -> float:
-        """The share of the question's weight that these terms have, 0..1."""
+    def coverage(self, document: Document) -> float:
+        """The share of the question's weight that a document's terms have, 0..1."""
+        held = self._terms.intersection(document.tokens)
         # Many documents hold the same few terms.
         if (covered := self._covered.get(held)) is None:
             share = sum([self.idf[term] for term in held]) / self._total if held and self._total else 0.0

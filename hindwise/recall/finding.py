@@ -66,6 +66,7 @@ class Finder:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._here = engine.index if isinstance(engine.index, InProcessIndex) else None
+        self._lean = engine.index if isinstance(engine.index, LeanIndex) else None
         self._live = engine.index if isinstance(engine.index, LiveIndex) else None
 
     @property
@@ -92,16 +93,16 @@ class Finder:
         if survey.behind:
             return Finds(survey, (), True, survey_ms, 0.0)
         at = perf_counter()
-        index = self._engine.index
         cosines = _Cosines(self._engine, list(survey.numbers.values()), asked.vector)
-        ask = partial(index.candidates_lean, early=cosines.ask) if isinstance(index, LeanIndex) else index.candidates
+        ask = self._engine.index.candidates if self._lean is None else partial(self._lean.candidates_lean, early=cosines.ask)
         calls = [
             ask(index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters, k=CANDIDATES)
             for name in survey.numbers
         ]
         try:
             async with asyncio.timeout(max(_INDEX_LIMIT_S, self._engine.settings.index_timeout_s + _SPARE_S)):
-                lists = await asyncio.gather(*calls)
+                # A single one needs no task of its own.
+                lists = [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls)
         except (TimeoutError, IndexUnavailable, DimensionMismatch):
             # A mismatch means that another embedder is being moved to: until the index is rebuilt, the ledger answers.
             await cosines.give_up()
@@ -137,14 +138,14 @@ class _Cosines:
         """The lists with what they left out, where the ledger knew it. Raises LedgerUnavailable."""
         if not self._tasks:
             return lists
-        known: Mapping[str, float | None] = {}
+        known: dict[str, float | None] = {}
         try:
-            for found in await asyncio.gather(*self._tasks):
-                known = {**known, **found} if known else found
+            for task in self._tasks:
+                known |= await task
         except BaseException:
             await self.give_up()
             raise
-        return [[one if one.cosine is not None else one._replace(cosine=known.get(one.memory_id)) for one in found] for found in lists]
+        return [[_with_cosine(one, known) if one.cosine is None else one for one in found] for found in lists]
 
     async def give_up(self) -> None:
         """Nobody needs them any more."""
@@ -152,6 +153,10 @@ class _Cosines:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _with_cosine(one: Candidate, known: Mapping[str, float | None]) -> Candidate:
+    return Candidate(one.memory_id, one.lexical, known.get(one.memory_id), one.coverage)
 
 
 def best_of(lists: Sequence[Sequence[Candidate]], keep: int) -> dict[str, Candidate]:

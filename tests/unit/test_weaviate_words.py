@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindwise.index.weaviate_names import object_id, tenant_name
-from hindwise.index.weaviate_words import OVERLAP_US, SpaceWords, Weights, WordsCache, Written
+from hindwise.index.weaviate_words import OVERLAP_US, Document, SpaceWords, Weights, WordsCache, Written
 
 WORDS = st.sampled_from(["key", "flowerpot", "钥匙", "花盆", "kite"])
 TEXTS = st.lists(WORDS, max_size=6).map(" ".join)
@@ -60,7 +60,7 @@ def test_a_common_word_is_searched_for_only_where_nothing_else_is_known() -> Non
     assert Weights(words, ["key", "kite", "unknown"]).searched == ("kite",)
     assert Weights(words, ["钥匙", "unknown"]).searched == ("钥匙",)
     assert Weights(words, ["unknown"]).searched == ()
-    assert Weights(words, []).coverage(frozenset()) == 0.0
+    assert Weights(words, []).coverage(Document("m", ())) == 0.0
 
 
 def test_the_cache_forgets_what_was_asked_for_longest_ago() -> None:
