@@ -17,6 +17,7 @@ from hindwise.embed.base import Embedder
 from hindwise.embed.factory import open_embedder
 from hindwise.errors import InvalidInput
 from hindwise.index.base import Index
+from hindwise.index.erased import Forgetting
 from hindwise.index.factory import check_index_settings, open_index
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import Projection
@@ -149,6 +150,7 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
         watching = [
             loop.create_task(index.watch(), name="index-watch"),
             loop.create_task(recent.keep_clean(ledger), name="recent-clean"),
+            loop.create_task(Forgetting(ledger, index, clock).keep_on(), name="forget-erased"),
         ]
         holder = f"{socket.gethostname()[:20]}-{os.getpid()}-{secrets.token_hex(4)}"
         yield Engine(

@@ -155,6 +155,18 @@ class LeanIndex(Protocol):
 
 
 @runtime_checkable
+class RememberingIndex(Protocol):
+    """What an index offers besides when it keeps in this process's memory what it read of spaces."""
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Let go what is remembered of spaces that were erased, by whatever process. names: theirs on a server (`weaviate_names`).
+
+        What is still there is read anew when it is asked for. Raises IndexUnavailable.
+        """
+        ...
+
+
+@runtime_checkable
 class RestingIndex(Protocol):
     """What an index offers besides when a space that nobody uses costs memory on its server."""
 

@@ -140,6 +140,17 @@ class EmbeddedIndex:
 
         return await self._read(read)
 
+    async def forget(self, names: Sequence[str]) -> None:
+        """Let go the images of spaces that the file does not hold any more; see `RememberingIndex.forget`. No number is given twice."""
+        held = self._cache.held()
+
+        def there(connection: sqlite3.Connection) -> set[int]:
+            return {number for number in held if connection.execute(schema.SELECT_THERE, (number,)).fetchone()}
+
+        if held:
+            for number in held - await self._read(there):
+                self._cache.forget(number)
+
     async def is_empty(self) -> bool:
         """Whether no space holds anything."""
         return await self._read(lambda connection: connection.execute(schema.ANY_DOC).fetchone() is None)

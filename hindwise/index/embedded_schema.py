@@ -40,6 +40,7 @@ _TABLES = (
 )
 
 SELECT_SPACE = "SELECT space_no, docs, changes, next_seq FROM space WHERE name = ?"
+SELECT_THERE = "SELECT 1 FROM space WHERE space_no = ?"
 ADD_SPACE = "INSERT INTO space (name) VALUES (?) RETURNING space_no, docs, changes, next_seq"
 UPDATE_SPACE = "UPDATE space SET docs = ?, changes = changes + 1, next_seq = ? WHERE space_no = ?"
 DROP_SPACE = "DELETE FROM space WHERE space_no = ?"

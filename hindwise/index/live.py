@@ -21,6 +21,7 @@ from hindwise.index.base import (
     InProcessIndex,
     LeanIndex,
     LoggedIndex,
+    RememberingIndex,
     RestingIndex,
     Vector,
     told_nobody,
@@ -274,6 +275,12 @@ class LiveIndex:
             if isinstance(index, LoggedIndex):
                 cut &= await index.empty_log()
         return cut
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """As `RememberingIndex.forget`, in every generation that is open here. Raises IndexUnavailable."""
+        for index in list(self._indexes.values()):
+            if isinstance(index, RememberingIndex):
+                await index.forget(names)
 
     async def rest(self, spaces: Sequence[str]) -> set[str]:
         """As `RestingIndex.rest`, in the live generation; none where its spaces cost nothing."""

@@ -61,6 +61,11 @@ class SpaceCache:
         finally:
             entry.lock.release()
 
+    def held(self) -> set[int]:
+        """Numbers of the spaces that have an image."""
+        with self._lock:
+            return set(self._entries)
+
     def forget(self, space_no: int) -> None:
         """Give up a dropped space's image."""
         with self._lock:

@@ -205,6 +205,11 @@ class WeaviateIndex:
         resting = await self._connection.call(lambda client: self._tenants.rest(client, list(tenants)), WRITE_LIMIT_S)
         return {tenants[name] for name in resting}
 
+    async def forget(self, names: Sequence[str]) -> None:
+        """Let go the words of these tenants; see `RememberingIndex.forget`. Of one that was made again they are counted anew."""
+        for tenant in names:
+            self._searcher.forget(tenant)
+
     async def health(self) -> None:
         """Return when the server answers through gRPC. Raises IndexUnavailable."""
         await self._connection.call(self._knock, _HEALTH_LIMIT_S)

@@ -58,6 +58,12 @@ def wiped_in_all(conn: Connection) -> int:
     return int(conn.execute(select(func.count()).where(erasures.c.wiped_at.is_not(None))).scalar_one())
 
 
+def wiped_since(conn: Connection, since: datetime) -> dict[str, str]:
+    """Receipt -> the name of the erased space in an index, of those that were wiped at `since` or after it by whatever clock."""
+    query = select(erasures.c.id, erasures.c.index_name).where(erasures.c.wiped_at >= since - _CLOCKS_DIFFER)
+    return {row.id: row.index_name for row in conn.execute(query)}
+
+
 def request(conn: Connection, erasure_id: str, tenant_id: str, user_id: str, user_hash: str, by: str, now: datetime) -> Erasure:
     """Accept an erasure. One that is not wiped yet covers what came since: then that one is returned, and so is one of this id."""
     leases.alone(conn, "erasures")  # of two that ask at once the later finds the first

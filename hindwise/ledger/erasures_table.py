@@ -16,6 +16,7 @@ def erasures_table(metadata: MetaData) -> Table:
         Column("user_id", String(300), nullable=False),
         Column("space_no", BigInteger),
         Column("epoch", Integer),
+        Column("index_name", String(64), nullable=False, server_default=""),
         Column("status", String(20), nullable=False),
         Column("error", String(500), nullable=False, server_default=""),
         Column("counts", JSON, nullable=False),
@@ -26,5 +27,6 @@ def erasures_table(metadata: MetaData) -> Table:
         Column("wiped_at", Utc),
         Column("finished_at", Utc),
         Index("ix_erasures_user", "tenant_id", "user_hash"),
+        Index("ix_erasures_wiped", "wiped_at"),
         Index("ix_erasures_status", "status", "requested_at"),
     )

@@ -16,6 +16,7 @@ from hindwise.engine import Engine
 from hindwise.errors import IndexUnavailable, LedgerUnavailable
 from hindwise.index.copies import copies, empty_logs
 from hindwise.index.projection import index_space
+from hindwise.index.weaviate_names import tenant_name
 from hindwise.ledger import erasure, erasures, outbox
 from hindwise.ledger.erasures import Erasure
 from hindwise.model.space import user_space
@@ -126,7 +127,13 @@ async def _drop(engine: Engine, this: Erasure) -> dict[str, int]:
     found = await copies(engine.ledger, engine.index)
     for name, index in found.items():
         known[name] = max(known.get(name, 0), len(await index.ids(space)))
-    await engine.ledger.write(lambda conn: erasures.set_counts(conn, this.id, index=known))
+    name = tenant_name(engine.secret, space)
+
+    def note(conn: Connection) -> None:
+        erasures.set_counts(conn, this.id, index=known)
+        erasures.change(conn, this.id, index_name=name)
+
+    await engine.ledger.write(note)
     for name, index in found.items():
         await index.drop(space)
         if left := len(await index.ids(space)):

@@ -77,6 +77,7 @@ def upgrade() -> None:
         sa.Column("user_id", sa.String(length=300), nullable=False),
         sa.Column("space_no", sa.BigInteger(), nullable=True),
         sa.Column("epoch", sa.Integer(), nullable=True),
+        sa.Column("index_name", sa.String(length=64), server_default="", nullable=False),
         sa.Column("status", sa.String(length=20), nullable=False),
         sa.Column("error", sa.String(length=500), server_default="", nullable=False),
         sa.Column("counts", sa.JSON(), nullable=False),
@@ -89,6 +90,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     with op.batch_alter_table("erasures", schema=None) as batch_op:
+        batch_op.create_index("ix_erasures_wiped", ["wiped_at"], unique=False)
         batch_op.create_index("ix_erasures_status", ["status", "requested_at"], unique=False)
         batch_op.create_index("ix_erasures_user", ["tenant_id", "user_hash"], unique=False)
 
