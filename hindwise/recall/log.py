@@ -14,6 +14,8 @@ from hindwise.ledger import recalls, spaces
 from hindwise.ledger.engine import Ledger
 from hindwise.model.space import spaces_of
 from hindwise.recall.overtaken import Answered, standing
+from hindwise.safety.contacts import Contacts
+from hindwise.safety.masking import mask
 
 _WITHIN_S = 0.5
 _BATCH = 200
@@ -26,10 +28,10 @@ _logger = structlog.get_logger(__name__)
 
 
 class RecallLog:
-    """Collects rows and writes them in batches, within a second. `lost`: rows given up so far."""
+    """Collects rows and writes them in batches, within a second, their questions masked. `lost`: rows given up so far."""
 
-    def __init__(self, ledger: Ledger, secret: bytes) -> None:
-        self._ledger, self._secret = ledger, secret
+    def __init__(self, ledger: Ledger, secret: bytes, contacts: Contacts) -> None:
+        self._ledger, self._secret, self._contacts = ledger, secret, contacts
         self._waiting: deque[Answered] = deque()
         self._touched: dict[tuple[str, str], datetime] = {}
         self._task: asyncio.Task[None] | None = None
@@ -80,7 +82,7 @@ class RecallLog:
     async def _write(self, batch: list[Answered]) -> bool:
         try:
             # Shielded: a batch that was taken out of the queue is written even when `close` cancels the waiting.
-            await asyncio.shield(self._ledger.write(lambda conn: recalls.log(conn, standing(conn, self._secret, batch))))
+            await asyncio.shield(self._ledger.write(lambda conn: recalls.log(conn, self._masked(standing(conn, self._secret, batch)))))
         except HindwiseError as error:
             _logger.warning("recall_log_failed", cause=error.type, waiting=len(self._waiting) + len(batch))
             self._waiting.extendleft(reversed(batch))
@@ -92,6 +94,10 @@ class RecallLog:
             return True
         await self._touch([one.row for one in batch])
         return True
+
+    def _masked(self, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Here and not at the question, which it would delay."""
+        return [{**row, "query": mask(row["query"], self._contacts).text} for row in rows]
 
     async def _touch(self, rows: Sequence[dict[str, Any]]) -> None:
         """Note that the spaces are in use: once a day and process, beside the log, since it locks other rows."""

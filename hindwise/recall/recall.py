@@ -36,7 +36,6 @@ from hindwise.recall.queries import Raw, Survey
 from hindwise.recall.question import Question, read_question
 from hindwise.recall.select import Scored, select
 from hindwise.recall.yardstick import Yardstick
-from hindwise.safety.masking import mask
 
 _SPARE = 32
 """Of each space's candidates so many more than are wanted are read, for what is not told; a row read costs more than one found."""
@@ -69,7 +68,7 @@ class Recaller:
         self._yardstick = Yardstick(engine.embedder)
         self._finder = Finder(engine)
         self._live = engine.index if isinstance(engine.index, LiveIndex) else None
-        self.log = RecallLog(engine.ledger, engine.secret)
+        self.log = RecallLog(engine.ledger, engine.secret, engine.settings.contacts())
 
     async def start(self) -> None:
         """Measure the embedder's yardstick (a second with the local one), which else the first recall does. Never fails."""
@@ -217,7 +216,7 @@ class Recaller:
                 "agent_id": query.agent_id,
                 "session_id": query.session_id,
                 "run_id": query.run_id,
-                "query": mask(asked.question.text).text,
+                "query": asked.question.text,
                 "memory_ids": [item.memory_id for item in answer.items if item.tier != "dropped"],
                 "degraded": answer.degraded,
                 "at": self._engine.clock.now(),

@@ -120,7 +120,7 @@ async def test_a_log_that_fails_fails_no_recall_and_is_counted(running) -> None:
 
 async def test_rows_that_the_database_refuses_do_not_hold_up_the_others(running) -> None:
     engine, recaller = running
-    recaller.log.add({"id": "r-bad", "tenant_id": None, "user_id": "a", "agent_id": "", "at": engine.clock.now()}, 0)
+    recaller.log.add({"id": "r-bad", "tenant_id": None, "user_id": "a", "agent_id": "", "query": "?", "at": engine.clock.now()}, 0)
     await recaller.flush()
     answer = await ask(recaller, "anything", user="a")
     await recaller.flush()
