@@ -9,6 +9,7 @@ from hindwise.reflect import cues
 from hindwise.reflect.rules.worth import why_not_kept
 from hindwise.reflect.steps import language_in, steps_in
 from hindwise.reflect.transcript import user_turns, without_briefs
+from hindwise.safety.masking import tells_only_a_mask
 from hindwise.text.language import say
 
 MIN_IMPORTANCE = 6
@@ -72,10 +73,10 @@ def keep(episode: Episode, draft: Draft) -> str | None:
         return "a filler: it says nothing"
     if draft.kind is Kind.SNIPPET and len(draft.conclusion) > MAX_SNIPPET_CHARS:
         return f"raw text of more than {MAX_SNIPPET_CHARS} characters"
-    if draft.kind in SLOTTED or draft.importance >= MIN_IMPORTANCE:
+    if draft.kind in SLOTTED:
+        return "all that it tells was masked" if tells_only_a_mask(draft.conclusion) else None
+    if draft.importance >= MIN_IMPORTANCE or draft.entities:
         return None
     if draft.kind in (Kind.EVENT, Kind.LESSON) and episode.outcome.status is not OutcomeStatus.UNKNOWN:
-        return None
-    if draft.entities:
         return None
     return f"importance {draft.importance} without a known outcome, an explicit statement or unfinished work"

@@ -19,8 +19,16 @@ class Contacts(NamedTuple):
 
 NO_CONTACTS = Contacts()
 
-_LOOKS_LIKE_PHONE = re.compile(r"\d{7}|\+[1-9（(]|\d{3,4}[ .)）-]{1,2}\d{4}")
+_LOOKS_LIKE_PHONE = re.compile(r"[+\d](?:\d{6}|(?<=\+)[1-9（(]|\d{2,3}[ .)）-]{1,2}\d{3,4}[ .-]?\d)")
 """The quick look: few texts hold that, and all rules below need it."""
+_LOOKS_LIKE = (
+    re.compile(r"1[3-9]\d(?:\d{8}|[ -]\d{4}[ -])"),
+    re.compile(r"0\d{2,3}[ )）-]{1,2}\d"),
+    re.compile(r"\+[1-9]"),
+    re.compile(r"\d{3}(?:\) ?|[.-])\d{3}[.-]\d"),
+)
+"""The same for the four forms of numbers alone."""
+_CUES = ("phone", "tel", "mobile", "cell", "fax", "whatsapp", "手机", "电话", "座机", "联系方式", "传真")
 
 _EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,24}(?![A-Za-z0-9-])")
 _LEFT = r"(?<![A-Za-z0-9_.+-])(?<![A-Za-z0-9]/)"
@@ -68,9 +76,12 @@ def mask_contacts(text: str, contacts: Contacts, found: list[str]) -> str:
     if contacts.emails and "@" in text:
         text = _EMAIL.sub(partial(_email, found=found), text)
     if contacts.phones and _LOOKS_LIKE_PHONE.search(text):
-        text = _CUED.sub(partial(_cued, found=found), text)
-        for pattern, counts in _BY_FORM:
-            text = pattern.sub(partial(_phone, counts=counts, found=found), text)
+        small = text.lower()
+        if any(cue in small for cue in _CUES):
+            text = _CUED.sub(partial(_cued, found=found), text)
+        for look, (pattern, counts) in zip(_LOOKS_LIKE, _BY_FORM, strict=True):
+            if look.search(text):
+                text = pattern.sub(partial(_phone, counts=counts, found=found), text)
     return text
 
 

@@ -15,7 +15,7 @@ from hindwise.safety.contacts import NO_CONTACTS, Contacts, mask_contacts, numbe
 from hindwise.safety.disguised import undisguised
 from hindwise.safety.quick_look import PIN_SAID, may_hold_secret
 from hindwise.safety.spoken import mask_said
-from hindwise.safety.vendor_keys import TOKENS
+from hindwise.safety.vendor_keys import FORMS
 from hindwise.safety.written import mask_written
 
 
@@ -46,7 +46,9 @@ _CODE_BESIDE = re.compile(
     r"|(?:验证码|校验码|动态码|(?<![a-z])pin码)[ \t]{0,3})(\d{4,8})(?!\d)"
 )
 """Without a word between: `OTP 482913`, 「验证码482913」. Not "confirmation code 1234567", which names an order."""
-_CODE_WORD = re.compile(r"(?i)code|otp|one-time|2fa|sms|verification|is your")
+_CODE_WORDS = ("code", "otp", "password", "pin", "cvv", "cvc", "is your")
+"""One of these, or a Chinese letter, stands where a code is told."""
+_DIGITS = re.compile(r"\d{3}")
 _CODE_FIRST = re.compile(
     r"(?i)(?<![A-Za-z0-9_.-])(\d{4,8})(?= is your (?:[a-z0-9-]{1,16} ){0,3}(?:code|password|pin)\b"
     r"|[ \t]?(?:是|为)\S{0,8}(?:验证码|校验码|动态码)"
@@ -145,6 +147,14 @@ def _mask_text(text: str, contacts: Contacts) -> Masked:
 
 
 _MASK = re.compile(r"\[masked:([a-z-]+)\]")
+_TELLS_A_MASK = re.compile(
+    r"(?i).{0,200}(?:\b(?:is|are|was|were)(?: now)?|[是为叫])\s?[\"'“「]?\[masked:[a-z-]+\][\"'”」]?\s?[.。!！]?\s*", re.DOTALL
+)
+
+
+def tells_only_a_mask(sentence: str) -> bool:
+    """Whether all that `sentence` would tell was masked: "my telephone number is [masked:phone]"."""
+    return "[masked:" in sentence and _TELLS_A_MASK.fullmatch(sentence) is not None
 
 
 def _is_escaped_json(text: str) -> bool:
@@ -170,23 +180,24 @@ def mask_by_all_rules(text: str) -> Masked:
     """What `mask` returns for secrets, without the quick look before: for texts in which that found a sign, and to be compared with."""
     found: list[str] = []
     text = _mask_private_keys(text, found)
-    for what, pattern in TOKENS:
-        text = _substitute(pattern, what, text, found)
+    small = text.lower()
+    for what, signs, pattern in FORMS:
+        if any(sign in small for sign in signs):
+            text = _substitute(pattern, what, text, found)
     text = _substitute(_URL_PASSWORD, "password", text, found, value=2, when=lambda v: not v.startswith(("[masked", "$", "{", "<")))
     text = _substitute(_AUTH_HEADER, "token", text, found, value=2, when=_has_digit)
-    text = _substitute(_ONE_TIME_CODE, "code", text, found, value=2)
-    if "码" in text or _CODE_WORD.search(text):
-        text = _substitute(_CODE_BESIDE, "code", text, found, value=2)
-        text = _substitute(_CODE_FIRST, "code", text, found)
-    text = _substitute(PIN_SAID, "code", text, found, value=2)
-    text = _substitute(_CARD_CODE, "card-code", text, found, value=2)
+    if _DIGITS.search(text) and (not text.isascii() or any(word in small for word in _CODE_WORDS)):
+        for pattern, value in ((_ONE_TIME_CODE, 2), (_CODE_BESIDE, 2), (_CODE_FIRST, 0), (PIN_SAID, 2)):
+            text = _substitute(pattern, "code", text, found, value=value)
+        text = _substitute(_CARD_CODE, "card-code", text, found, value=2)
     text = mask_written(text, found)
     text = mask_said(text, found)
     text = credentials.mask_named(text, found)
-    text = _substitute(_CN_ID_CUE, "id-number", text, found, value=2)
-    text = _substitute(_CN_ID, "id-number", text, found, when=is_chinese_id)
-    text = _substitute(_SSN, "id-number", text, found, value=2)
-    text = _substitute(_CARD, "card", text, found, when=is_card)
+    if _DIGITS.search(text):
+        text = _substitute(_CN_ID_CUE, "id-number", text, found, value=2)
+        text = _substitute(_CN_ID, "id-number", text, found, when=is_chinese_id)
+        text = _substitute(_SSN, "id-number", text, found, value=2)
+        text = _substitute(_CARD, "card", text, found, when=is_card)
     return Masked(text, tuple(found))
 
 

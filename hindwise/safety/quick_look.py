@@ -8,6 +8,7 @@ import re
 from hindwise.safety import credentials, spoken, vendor_keys, written
 
 _SIGNS = (
+    "-----begin",
     *vendor_keys.PLAIN_SIGNS,
     *("://", "bearer", "basic ", "basic\t", "basic:"),
     *credentials.SIGNS,
@@ -18,6 +19,7 @@ _SIGNS = (
     *(f"{what}{between}" for what in ("login", "security", "sms", "2fa") for between in (" ", "-")),
 )
 """In small letters."""
+_SIGNS_WITH = (("-", vendor_keys.DASHED_SIGNS), ("_", vendor_keys.SCORED_SIGNS), ("/", vendor_keys.SLASHED_SIGNS))
 _OTHER_SIGNS = (
     *(
         "令牌",
@@ -58,8 +60,9 @@ def may_hold_secret(text: str) -> bool:
     small = text.lower()
     if _any_in(small, _SIGNS):
         return True
-    if ("-" in small and _any_in(small, vendor_keys.DASHED_SIGNS)) or ("_" in small and _any_in(small, vendor_keys.SCORED_SIGNS)):
-        return True
+    for mark, signs in _SIGNS_WITH:
+        if mark in small and _any_in(small, signs):
+            return True
     return _begins_otherwise(text, small)
 
 
@@ -72,6 +75,8 @@ def _any_in(small: str, signs: tuple[str, ...]) -> bool:
 
 def _begins_otherwise(text: str, small: str) -> bool:
     if ("pass" in small and _PASS.search(text)) or ("pw" in small and _PW.search(text)) or _DIGIT_RUN.search(text):
+        return True
+    if "code" in small and spoken.DOOR_CODE.search(text):
         return True
     if "pin" in small and (_PIN.search(text) or PIN_SAID.search(text)):
         return True

@@ -9,11 +9,7 @@ from collections.abc import Callable, Iterator
 
 from hindwise.safety.spoken_words import FUNCTION, IMPERATIVE, NOT_SAID_ZH, OF_FORMS, PREDICATES, SAYS_ZH_NOT_BEGIN, SAYS_ZH_NOT_END
 
-SIGNS = (
-    *("security answer", "security question", "gate code", "door code", "alarm code", "lock code", "lockbox code", "entry code"),
-    *("entrance code", "garage code", "keypad code", "safe code", "vault code", "wifi code", "login", "log in", "log-in", "sign in"),
-    *(" to verify", " to confirm your", " to log", " to sign"),
-)
+SIGNS = ("security answer", "security question", "login", "log in", "log-in", "sign in", " to verify", " to confirm your")
 OTHER_SIGNS = ("密匙", "密 码", "密保", "账号", "帐号", "用户名")
 """As for the other rules: in small letters, what a text holds at least where one of these rules begins."""
 
@@ -71,7 +67,7 @@ _BESIDE = re.compile(
     r"[ ]{0,2}(?P<user>[A-Za-z][\w.@+-]{0,63})[ ]?(?P<between>[/|、,，]|and|和)[ ]?(?P<new>[^\s\"',;，。/|]{4,64})",
     re.ASCII,
 )
-_DOOR = re.compile(
+DOOR_CODE = re.compile(
     r"(?i)(?<![A-Za-z])(?:door|gate|alarm|lock|lockbox|entry|entrance|garage|keypad|safe|vault|wifi)[ -]code"
     r"(?: (?:for|to|of)(?: \w{1,20}){1,3}?)?"
     r"(?: is| was|[ ]?[:=])?[ ](?P<new>\d{4,8}#?)(?![\w-])"
@@ -97,11 +93,11 @@ def mask_said(text: str, found: list[str]) -> str:
         text = _replaced(text, _said_zh(text), "password", found)
         for pattern, names in ((_FROM_TO_ZH, ("old", "new")), (_AS_PASSWORD_ZH, ("new",)), (_PAIR_ZH, ("new",)), (_SHORT_ZH, ("new",))):
             text = _with_groups(pattern, text, found, names, _may_be_typed)
-    if "credential" in small or "login" in small or "log-in" in small or "/" in text or "密码" in text:
+    if "credential" in small or "login" in small or "log-in" in small or "pass" in small or "密码" in text:
         text = _with_groups(_BESIDE, text, found, ("new",), _is_no_word_of_speech, also=_says_both)
     if " code" in small or "-code" in small:
-        text = _with_groups(_DOOR, text, found, ("new",), _may_be_typed)
-    if " to " in small:
+        text = _with_groups(DOOR_CODE, text, found, ("new",), _may_be_typed)
+    if " to " in small and any(c.isdigit() for c in small):
         text = _with_groups(_VERIFY, text, found, ("new",), _may_be_typed)
     return text
 

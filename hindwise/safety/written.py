@@ -39,6 +39,8 @@ _COMMAND = re.compile(
     r"|ldap(?:search|modify|add)(?:[ \t][^\n]{0,160}?)?[ \t]-w[ \t]{1,2}"
     r"|pass(?:in|out)[ \t]pass:|identified by[ \t]{1,2}(?=[\"']))(?P<quote>[\"']?)(?P<value>[^\s\"'$<`;]{4,128})"
 )
+_OPTION_SIGNS = ("-pass", "-pwd", "-token", "-api", "-secret", "-access", "-client")
+_VARIABLE_SIGNS = ("PASS", "PWD", "TOKEN", "SECRET", "KEY", "AUTH")
 _COMMAND_SIGNS = (" -p ", "redis-cli", "htpasswd", "ldap", "identified by", "pass:")
 _VARIABLE = re.compile(
     r"(?<![A-Za-z0-9_])(?:[A-Z][A-Z0-9]{0,24}_){0,5}(?P<name>PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|TOKEN|SECRET|(?:API|ACCESS|AUTH|MASTER|ENCRYPTION"
@@ -70,6 +72,7 @@ _NESTED = re.compile(
     r"(?:\\{0,7}[\"'])?"
     r"[ \t]{0,3}[:=][ \t]{0,3}(?:\\{0,7}[\"'])?(?P<value>[^\s\"'\\,{}\[\]#]{3,256})"
 )
+_NAMES = ("pass", "pwd", "secret", "token", "api", "密码", "口令", "密钥", "令牌")
 _BLOCK = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase|code)|secret|token|api[ _-]?key|密码|口令|密钥|令牌)[ \t]{0,3}:[ \t]{0,3}[|>][-+]?[ \t]{0,3}\r?\n"
     r"[ \t]{1,12}(?P<value>[^\n]{3,512})"
@@ -85,17 +88,18 @@ def mask_written(text: str, found: list[str]) -> str:
         text = _masked(_AUTHORIZATION, text, "token", found, _in_header)
     if "key:" in small or "token:" in small or "auth:" in small or "secret:" in small:
         text = _masked(_KEY_HEADER, text, "token", found, lambda match: not _PLACEHOLDER.match(match["value"]))
-    if "-" in text:
+    if any(sign in small for sign in _OPTION_SIGNS):
         text = _masked(_OPTION, text, "password", found, _in_option)
     if any(sign in small for sign in _COMMAND_SIGNS):
         text = _masked(_COMMAND, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
-    if "{" in text or "\n" in text:
+    if ("{" in text or "\n" in text) and any(sign in small for sign in _NAMES):
         text = _masked(_NESTED, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
         text = _masked(_BLOCK, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
-    if "=" in text or ": " in text:
+    if any(sign in text for sign in _VARIABLE_SIGNS):
         text = _masked(_VARIABLE, text, "password", found, _in_variable)
-    if "://" in text or "?" in text or "&" in text:
+    if "=" in text and any(sign in text for sign in "?&;"):
         text = _masked(_PARAMETER, text, "token", found, _in_parameter)
+    if "://" in text:
         text = _masked(_ADDRESS_TOKEN, text, "token", found, lambda _: True)
     if "key" in small or "secret" in small or "token" in small or "credential" in small:
         text = _masked(_NAMED_KEY, text, "secret", found, _is_named_key)
