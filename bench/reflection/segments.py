@@ -119,6 +119,38 @@ def chains() -> Iterator[tuple[str, str, tuple[Turn, ...]]]:
             yield language_of(said[0]), half, turns_of(rows)
 
 
+def fresh() -> Iterator[dict[str, Any]]:
+    """The joined runs of `segments_fresh.txt` as sessions."""
+    for number, line in enumerate(_FILE.with_name("segments_fresh.txt").read_text(encoding="utf-8").splitlines()):
+        lang, *said = line.split(" | ")
+        if said:
+            rows = [
+                {"role": "assistant" if place % 2 else "user", "content": words.removeprefix("## ")} for place, words in enumerate(said)
+            ]
+            begins = [{"at": place} for place, words in enumerate(said) if words.startswith("## ")]
+            yield {"id": f"fresh-{number}", "lang": lang, "runs": [line] * (len(begins) + 1), "boundaries": begins, "turns": rows}
+
+
+def fresh_table() -> list[str]:
+    """What is found in them; sessions whose tasks go on all the way are the last column."""
+    lines = [
+        "| fresh | boundary F1 [95 %] | recall [95 %] | precision [95 %] | sessions of one task that are cut |",
+        "|---|---|---|---|---|",
+    ]
+    for lang in ("en", "zh"):
+        chosen = [_judge(session) for session in fresh() if session["lang"] == lang]
+        lines.append(f"| {lang} | {_row(chosen)} |")
+    return lines
+
+
+def _row(chosen: Sequence[Judged]) -> str:
+    low, high = f1_interval(chosen)
+    found, missed, wrong = (sum(len(getattr(j, name)) for j in chosen) for name in ("found", "missed", "wrong"))
+    single = [j for j in chosen if len(j.session["runs"]) == 1]
+    cut = f"{sum(bool(j.wrong) for j in single)}/{len(single)}"
+    return f"{f1(chosen):.2f} [{low:.2f}, {high:.2f}] | {told(found, found + missed)} | {told(found, found + wrong)} | {cut}"
+
+
 def table() -> list[str]:
     """The figures as lines of a Markdown table."""
     lines = [
@@ -128,13 +160,7 @@ def table() -> list[str]:
     for part in ("dev", "report", "all"):
         for lang in ("en", "zh"):
             chosen = [j for j in judged() if j.session["lang"] == lang and part in ("all", half_of(j.session["id"]))]
-            low, high = f1_interval(chosen)
-            found, missed, wrong = (sum(len(getattr(j, name)) for j in chosen) for name in ("found", "missed", "wrong"))
-            single = [j for j in chosen if len(j.session["runs"]) == 1]
-            lines.append(
-                f"| {part} | {lang} | {f1(chosen):.2f} [{low:.2f}, {high:.2f}] | {told(found, found + missed)} "
-                f"| {told(found, found + wrong)} | {sum(bool(j.wrong) for j in single)}/{len(single)} |"
-            )
+            lines.append(f"| {part} | {lang} | {_row(chosen)} |")
     return [*lines, "", "| boundary with | en | zh |", "|---|---|---|", *_by_sign()]
 
 
@@ -176,7 +202,7 @@ def _cut(cut: int, left: int) -> str:
 
 def main() -> None:
     """Print the tables, and what was missed or made up in the dev half."""
-    print("\n".join([*table(), "", *whole_table()]))
+    print("\n".join([*table(), "", *whole_table(), "", *fresh_table()]))
     print("\n" + "\n".join(f"cut: {name}" for _, name, turns in whole_runs() if len(segment(turns)) > 1))
     for j in judged():
         if half_of(j.session["id"]) == "dev" and (j.missed or j.wrong):

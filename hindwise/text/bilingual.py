@@ -89,6 +89,14 @@ def gist_of(text: str) -> Gist | None:
     return _plain(value)
 
 
+@remembered(512)  # each turn of a session is compared with those around it
+def concepts_in(text: str) -> frozenset[str]:
+    """The concepts that a text of any length names, as far as the lexicon knows them, and its names in Latin letters and numbers."""
+    value = normalise_value(text[:2_000].replace("’", "'"))
+    named = _chinese(value) if is_chinese(value) else _english(value)
+    return frozenset(name for name in named if name not in _LITTLE and not (name.startswith("=") and not _NAME.match(name)))
+
+
 def _plain(value: str) -> Gist | None:
     value = value.strip(_MARKS)
     if _HAZARD.search(value):
@@ -108,6 +116,11 @@ def _plain(value: str) -> Gist | None:
 # --- words to concepts ----------------------------------------------------------------------------------------------------------------
 
 _NOT, _SKIP = "not", ""
+_LITTLE = frozenset(
+    {_NOT, _SKIP, "can", "want", "need", "like", "undone", "only", "good", "new", "today", "send", "write", "ask", "find", "#1"}
+)
+"""Concepts that tell little of what a text is about."""
+_NAME = re.compile(r"^=[a-z][\w-]{2,}$", re.ASCII)
 _MARKS = " \t.,;:!?。，；：！？、"
 _CJK = re.compile(f"[{CJK}]")
 _AND = re.compile(r"\b(?:and|nor|plus)\b|[和与及、并]|而且")

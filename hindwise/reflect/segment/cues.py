@@ -57,6 +57,29 @@ ASIDE = re.compile(
 )
 """A question on the side: the task goes on after it."""
 
+ADDS = re.compile(
+    rf"(?i)^\W*{_POLITE}(?:(?:oh,? )?(?:and )?(?:also|additionally|besides(?: that)?|in addition|separately|another (?:thing|request)"
+    r"|one (?:more|other|last|final) (?:thing|request|favou?r)|while i have you)"
+    r"|(?:(?:can|could|would|will) you|please|i|we)(?:'d| would)? also(?: please)?(?: (?:need|like|want(?:ed)?)(?: to)?)?"
+    r"|另外(?:呢)?|还有(?:就是|(?:一|个|几)*件?(?:小)?事(?:情)?)?|此外|除此之外|再就是|对了|哦对|还(?:想|要)麻烦)[\s,，:：.。!！—-]*"
+)
+"""What follows is asked for besides. After a thank-you that may be another task; else it goes on with the same."""
+
+WISHES = re.compile(
+    r"(?i)\bplease\b|\b(?:can|could|would|will) you\b|\bhelp me\b|\b(?:i|we)(?:'d| would)? (?:also |still )?(?:need|like|want)\b"
+    r"|帮(?:我|我们|忙)|麻烦|替我|给我|请(?!问您|假)|我们?(?:还)?(?:想|要|需要)"
+)
+"""A request in so many words; plain orders ("Run the tests.") are mostly about work in hand."""
+
+EDITS = re.compile(
+    r"(?i)^\W*(?:(?:please|now|then|also|(?:can|could|would|will) you) )*(?:add|change|make (?:it|the|that|this|sure)|put|include|remove"
+    r"|replace|rename|shorten|lengthen|adjust|highlight|mark|reformat|insert|append|rewrite|reword|rephrase"
+    r"|translate (?:it|the|that|this))\b"
+    r"|^\W*(?:请|麻烦|帮我|你|再|也|现在)*(?:(?:加|补|插|附)(?:上|入|一)|改(?:成|为|一下|短|长)|换成|删(?:掉|除)|去掉|缩短|润色|调整"
+    r"|把.{1,14}(?:改|换|写|删|加|移|调|标|去掉|缩|放))"
+)
+"""It works on what is there already."""
+
 RETURNS = re.compile(
     r"(?i)\b(?:(?:going |getting |come |coming )?back to (?:the|my|our|that|this|what)|returning to|where were we|as i was saying"
     r"|(?:let'?s )?(?:continue|resume|carry on|go on) (?:with|where) (?:the|we|that|this|my)|still about)\b"
@@ -124,6 +147,6 @@ ASKS = re.compile(
 
 OWN_NEED = re.compile(
     r"(?i)^\W*(?:i|we)(?:'d| would|'m|'ve| have| am)? (?:\w+ ){0,2}(?:need|want|like|wish|looking|trying|hoping|got)\b|^\W*(?:my|our) \w+"
-    r"|\bhelp me\b|^(?:我们?(?:想|要|需要|打算|希望)|我们?的|我\S{2,6}(?:坏|漏|丢|断))"
+    r"|^\W*(?:please )?help me\b|^(?:我们?(?:想|要|需要|打算|希望)|我们?的|我\S{2,6}(?:坏|漏|丢|断))"
 )
 """A turn that begins with what its speaker needs or has: orders about work in hand seldom do."""

@@ -13,6 +13,7 @@ from hindwise.reflect.rules import task_en, task_zh
 from hindwise.reflect.rules.statements import sentences_of
 from hindwise.reflect.segment import cues
 from hindwise.reflect.transcript import spoken
+from hindwise.text.bilingual import concepts_in
 from hindwise.text.language import language_of
 from hindwise.text.tokens import tokens
 
@@ -27,6 +28,18 @@ LONG, MEDIUM = timedelta(minutes=60), timedelta(minutes=8)
 _UNUSUAL = 4
 """And it tells something only where it is so many times as long as usual."""
 _TELLING_GAPS = 3
+
+THANKED = BESIDES = 0.5
+"""Who thanks and asks in one breath may ask for something else; that alone cuts nothing. So much more where he says that it is."""
+OTHER_LANGUAGE = 0.5
+"""The person goes on in another language: mostly, but not only, because of something else."""
+_FEW_CONCEPTS = 2
+"""Known in both languages, so that the words of one tell whether they are new among those of the other."""
+
+OWN = 1.0
+"""It begins with what its speaker needs or has."""
+ALONE = 0.5
+"""A question that could stand alone, where something else says that a task may begin."""
 
 _MAX_CHARS = 2_000
 _BEFORE, _AFTER, _TOOLS = 14, 5, 60
@@ -90,6 +103,31 @@ class Spoken:
             if at < 200 and (opening := cues.OPENS.search(sentence)):
                 return self.words[at + opening.end() :].lstrip(_MARKS) or sentence
         return ""
+
+    @cached_property
+    def added(self) -> str:
+        """What is asked for besides, after the words that say so ("Also, …"), also behind a thank-you; empty where nothing is."""
+        if not self.says:
+            return ""
+        at = 0
+        for sentence in sentences_of(self.words[:400])[:_LEADING]:
+            at = max(at, self.words.find(sentence, at))
+            if marked := cues.ADDS.match(sentence):
+                return self.words[at + marked.end() :].lstrip(_MARKS)
+            if not self._is_thanks(sentence):
+                return ""
+        return ""
+
+    @cached_property
+    def thanks_first(self) -> bool:
+        """It begins with thanks for what was done, and goes on."""
+        head = next(iter(sentences_of(self.words[:400])), "")
+        clause = min((at for mark in ",，!！" if (at := head.find(mark)) > 0), default=len(head))
+        return self.says and len(head[:clause]) < len(self.words.rstrip()) - 1 and self._is_thanks(head[:clause])
+
+    @staticmethod
+    def _is_thanks(words: str) -> bool:
+        return len(words) <= 80 and common.THANKS.search(words) is not None and common.COMPLAINT.search(words) is None
 
     @property
     def opens(self) -> bool:
@@ -160,18 +198,27 @@ def weigh(said: Sequence[Spoken], start: int, place: int, usual: timedelta) -> f
         score += 2.0 if user_before.closes else 0.75 if user_before.wraps else 0.0
     score += _pause(said, place, usual)
     score += 1.0 if cues.GREETS.search(head) else 0.0
+    # Behind a good-bye "also" is an afterthought of the same task.
+    thanked = now.thanks_first or (user_before is not None and user_before.wraps and not user_before.closes)
+    other_language = user_before is not None and language_of(user_before.words) != language_of(now.words)
+    score += OTHER_LANGUAGE if other_language else 0.0
     # Without any of these the words alone would have to tell, and one task has many words: they must tell more.
     if score == 0.0:
         score -= BARE
-    score += 1.0 if now.requests else 0.0 if now.asks else -0.5
-    score += 0.5 if cues.OWN_NEED.search(head) else 0.0
+    score += THANKED if now.thanks_first and cues.WISHES.search(head) else 0.0
+    score += 1.0 if now.requests else ALONE if now.asks and score > 0 else 0.0 if now.asks else -0.5
+    score += OWN if cues.OWN_NEED.search(head) else 0.0
     if agent_before is not None:
         invites = cues.INVITES.search(agent_before.words[-300:]) is not None
         asks = cues.ASKS_BACK.search(agent_before.words[-400:]) is not None
         score += 0.5 if invites else -1.5 if asks else 0.25
     shift = _shift(said, start, place)
     # Who says "next task" may go on with the same words: one more of the same sort is another task.
-    return score + (max(0.0, shift) if now.opens else shift + _against(now, head))
+    if now.opens:
+        return score + max(0.0, shift)
+    if thanked and now.added:
+        score, head = score + BESIDES, now.added[:300]
+    return score + shift + _against(now, head)
 
 
 def _pause(said: Sequence[Spoken], place: int, usual: timedelta) -> float:
@@ -199,7 +246,7 @@ def _against(now: Spoken, head: str) -> float:
         score -= 1.5
     if common.COMPLAINT.search(head) or common.WITHDRAWN.search(head):
         score -= 1.0
-    if cues.ASIDE.search(head):
+    if cues.ASIDE.search(head) or cues.EDITS.search(head):
         score -= 1.0
     return score
 
@@ -218,8 +265,10 @@ def _shift(said: Sequence[Spoken], start: int, place: int) -> float:
         if other.opens or (other.by_user and later and other.closes):
             break
         later.append(other)
-    told = share(now.content, known)
-    score = _newness(told, len(now.content))
+    score = _newness(share(now.content, known), len(now.content))
+    before = next((other for other in reversed(said[max(start, place - _BEFORE) : place]) if other.by_user and other.words), now)
+    if language_of(before.words) != language_of(now.words):
+        score = _newness_of_concepts(now, said[max(start, place - _BEFORE) : place])
     following = frozenset().union(*(other.content for other in later)) - now.content
     if following:
         goes_on = share(following, known)
@@ -235,7 +284,15 @@ def _newness(told: float, count: int) -> float:
     """By the share of a turn's telling tokens that were said before; few of them tell nothing, or speak against."""
     if count < _FEW:
         return -1.0 if told >= 0.34 or count < _FEW // 2 else 0.0
-    return 1.0 if told == 0 else 0.5 if told <= 0.15 else -1.0 if told >= 0.34 else 0.0
+    return 1.0 if told == 0 else 0.5 if told <= 0.2 else -1.0 if told >= 0.34 else 0.0
+
+
+def _newness_of_concepts(now: Spoken, before: Sequence[Spoken]) -> float:
+    """The same across two languages, whose words are always new to each other: by what the lexicon knows of both."""
+    here = concepts_in(now.words)
+    known = frozenset().union(*(concepts_in(other.words) for other in before))
+    told = share(here, known)
+    return -1.0 if here and told >= 0.34 else 0.5 if told == 0 and len(here) >= _FEW_CONCEPTS else 0.0
 
 
 def _comes_back(said: Sequence[Spoken], place: int) -> bool:
