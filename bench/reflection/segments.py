@@ -119,27 +119,30 @@ def chains() -> Iterator[tuple[str, str, tuple[Turn, ...]]]:
             yield language_of(said[0]), half, turns_of(rows)
 
 
-def fresh() -> Iterator[dict[str, Any]]:
-    """The joined runs of `segments_fresh.txt` as sessions."""
-    for number, line in enumerate(_FILE.with_name("segments_fresh.txt").read_text(encoding="utf-8").splitlines()):
+def without_pause(kind: str) -> Iterator[dict[str, Any]]:
+    """The joined runs of `segments_{kind}.txt` as sessions; `fresh` ones were looked at, `unseen` ones not."""
+    for number, line in enumerate(_FILE.with_name(f"segments_{kind}.txt").read_text(encoding="utf-8").splitlines()):
         lang, *said = line.split(" | ")
-        if said:
+        if said and not line.startswith("#"):
             rows = [
                 {"role": "assistant" if place % 2 else "user", "content": words.removeprefix("## ")} for place, words in enumerate(said)
             ]
             begins = [{"at": place} for place, words in enumerate(said) if words.startswith("## ")]
-            yield {"id": f"fresh-{number}", "lang": lang, "runs": [line] * (len(begins) + 1), "boundaries": begins, "turns": rows}
+            yield {"id": f"{kind}-{number}", "lang": lang, "runs": [line] * (len(begins) + 1), "boundaries": begins, "turns": rows}
 
 
-def fresh_table() -> list[str]:
-    """What is found in them; sessions whose tasks go on all the way are the last column."""
-    lines = [
-        "| fresh | boundary F1 [95 %] | recall [95 %] | precision [95 %] | sessions of one task that are cut |",
-        "|---|---|---|---|---|",
-    ]
-    for lang in ("en", "zh"):
-        chosen = [_judge(session) for session in fresh() if session["lang"] == lang]
-        lines.append(f"| {lang} | {_row(chosen)} |")
+def without_pause_judged(kind: str, lang: str) -> list[Judged]:
+    """Those of one language, cut and compared."""
+    return [_judge(session) for session in without_pause(kind) if session["lang"] == lang]
+
+
+def without_pause_table() -> list[str]:
+    """What is found in sessions without pauses; where one task goes on all the way, nothing is to be cut: the last column."""
+    lines = ["| without pause | language | boundary F1 [95 %] | recall [95 %] | precision [95 %] | single-run sessions cut |"]
+    lines.append("|---|---|---|---|---|---|")
+    for kind in ("fresh", "unseen"):
+        for lang in ("en", "zh"):
+            lines.append(f"| {kind} | {lang} | {_row(without_pause_judged(kind, lang))} |")
     return lines
 
 
@@ -202,7 +205,7 @@ def _cut(cut: int, left: int) -> str:
 
 def main() -> None:
     """Print the tables, and what was missed or made up in the dev half."""
-    print("\n".join([*table(), "", *whole_table(), "", *fresh_table()]))
+    print("\n".join([*table(), "", *whole_table(), "", *without_pause_table()]))
     print("\n" + "\n".join(f"cut: {name}" for _, name, turns in whole_runs() if len(segment(turns)) > 1))
     for j in judged():
         if half_of(j.session["id"]) == "dev" and (j.missed or j.wrong):

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hindwise.model.turn import Turn
-from hindwise.reflect.segment.signs import ENOUGH, Spoken, usual_pause, weigh
+from hindwise.reflect.segment.signs import ENOUGH, manner_of, weigh
+from hindwise.reflect.segment.spoken import Spoken
 from hindwise.reflect.transcript import steps_of
 from hindwise.text.clean import one_line, truncate
 
@@ -43,13 +44,13 @@ def segment(turns: Sequence[Turn]) -> tuple[Part, ...]:
 def _cuts(said: Sequence[Spoken]) -> list[tuple[int, float]]:
     """Where a part begins, with the weight of what says so."""
     held = _held([one.turn for one in said])
-    usual = usual_pause(said)
+    manner = manner_of(said)
     found: list[tuple[int, float]] = []
     start, asked = 0, False
     for place, one in enumerate(said):
         if not one.says:
             continue
-        if asked and place not in held and one.may_begin and (score := weigh(said, start, place, usual)) >= ENOUGH:
+        if asked and place not in held and one.may_begin and (score := weigh(said, start, place, manner)) >= ENOUGH:
             # What a framework tells the agent at the beginning of a task belongs to the task.
             first = place
             while first - 1 > start and said[first - 1].turn.role == "system":
@@ -71,7 +72,7 @@ def _held(turns: Sequence[Turn]) -> frozenset[int]:
 
 
 def goal_of(said: Sequence[Spoken]) -> str:
-    """The user's first message that asks for something, else that says something, without the words that only open a task.
+    """The user's first message that asks for something, else that says something, without thanks and words that only open a task.
 
     The whole message: the same request completed by a caller has the same task key.
     """
@@ -79,4 +80,7 @@ def goal_of(said: Sequence[Spoken]) -> str:
     if speaking and speaking[0].opens:
         return truncate(one_line(speaking[0].begun), MAX_GOAL_CHARS)
     chosen = next((one for one in speaking if (one.requests or one.asks) and not one.closes), speaking[0] if speaking else None)
-    return truncate(one_line(chosen.words), MAX_GOAL_CHARS) if chosen else ""
+    if chosen is None:
+        return ""
+    behind_thanks = (chosen.added or chosen.asked) if chosen.thanks_first else ""
+    return truncate(one_line(behind_thanks or chosen.words), MAX_GOAL_CHARS)

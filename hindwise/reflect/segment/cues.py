@@ -57,6 +57,14 @@ ASIDE = re.compile(
 )
 """A question on the side: the task goes on after it."""
 
+ACCEPTS = re.compile(
+    r"(?i)\W*(?:(?:ok(?:ay)?|great|perfect|cool|nice|good|fine|excellent|awesome|wonderful|lovely|super|al(?:l |)right|understood|got it"
+    r"|i see|makes sense|works for me|sounds good|(?:ha)+|very (?:good|nice|helpful)|good to know|that (?:works|helps|helped|worked)"
+    r"|thanks?(?: you)?(?: so much| very much| a lot)?|much appreciated|cheers|好的?|好了|很好|真好|不错|太好了|太棒了|完美|可以了?|行|懂了"
+    r"|明白了?|知道了|了解了?|收到|哈+|嗯+|谢谢(?:你|您|啦)?|谢啦|多谢|非常感谢|感谢|辛苦了)[\s,，.。!！~、]*)+"
+)
+"""A sentence (fullmatch) that takes what was done for done."""
+
 ADDS = re.compile(
     rf"(?i)^\W*{_POLITE}(?:(?:oh,? )?(?:and )?(?:also|additionally|besides(?: that)?|in addition|separately|another (?:thing|request)"
     r"|one (?:more|other|last|final) (?:thing|request|favou?r)|while i have you)"
@@ -67,16 +75,18 @@ ADDS = re.compile(
 
 WISHES = re.compile(
     r"(?i)\bplease\b|\b(?:can|could|would|will) you\b|\bhelp me\b|\b(?:i|we)(?:'d| would)? (?:also |still )?(?:need|like|want)\b"
-    r"|帮(?:我|我们|忙)|麻烦|替我|给我|请(?!问您|假)|我们?(?:还)?(?:想|要|需要)"
+    r"|\b(?:write|get|find|show|give|tell|make|send|buy|order|book) me\b"
+    r"|帮(?:我|我们|忙)|麻烦|替我|给我|请(?!问您|假)|我们?(?:还)?(?:想|要|需要)|提醒我"
 )
 """A request in so many words; plain orders ("Run the tests.") are mostly about work in hand."""
 
 EDITS = re.compile(
     r"(?i)^\W*(?:(?:please|now|then|also|(?:can|could|would|will) you) )*(?:add|change|make (?:it|the|that|this|sure)|put|include|remove"
     r"|replace|rename|shorten|lengthen|adjust|highlight|mark|reformat|insert|append|rewrite|reword|rephrase"
-    r"|translate (?:it|the|that|this))\b"
+    r"|translate (?:it|the|that|this)|(?:check|see|test|verify|look) (?:whether|if|that) (?:the|it|this|that|all|everything))\b"
     r"|^\W*(?:请|麻烦|帮我|你|再|也|现在)*(?:(?:加|补|插|附)(?:上|入|一)|改(?:成|为|一下|短|长)|换成|删(?:掉|除)|去掉|缩短|润色|调整"
-    r"|把.{1,14}(?:改|换|写|删|加|移|调|标|去掉|缩|放))"
+    r"|把.{1,14}(?:改|换|写|删|加|移|调|标|去掉|缩|放))|^\W*(?:再|也|帮我|请)*(?:看看?|检查)(?:一?下)?[^，。]{0,10}"
+    r"(?:是不是|是否|对不对|行不行|好不好|[\u4e00-\u9fff]不[\u4e00-\u9fff]{1,3}合)"
 )
 """It works on what is there already."""
 
@@ -135,7 +145,7 @@ NEEDS = re.compile(
     r"(?i)\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:need|want|like|wish|am looking"
     r"|'m looking|was (?:hoping|looking)|have (?:a|an) (?:question|problem|issue))\b"
     r"|\b(?:can|could|would|will) you\b|\bplease\b|\bhelp me\b|\b(?:i'm|i am|we're|we are) (?:looking|trying|hoping)\b"
-    r"|我们?(?:想|要|需要|打算|希望)|帮(?:我|我们|忙)|请(?!问您|假)|麻烦|给我|替我|^(?:把|将|在.{1,12}[里中上]|给.{2,10})"
+    r"|我们?(?:还|也|现在)?(?:想|要|需要|打算|希望)|帮(?:我|我们|忙)|请(?!问您|假)|麻烦|给我|替我|^(?:把|将|在.{1,12}[里中上]|给.{2,10})"
 )
 """Somebody wants something done."""
 
@@ -147,6 +157,6 @@ ASKS = re.compile(
 
 OWN_NEED = re.compile(
     r"(?i)^\W*(?:i|we)(?:'d| would|'m|'ve| have| am)? (?:\w+ ){0,2}(?:need|want|like|wish|looking|trying|hoping|got)\b|^\W*(?:my|our) \w+"
-    r"|^\W*(?:please )?help me\b|^(?:我们?(?:想|要|需要|打算|希望)|我们?的|我\S{2,6}(?:坏|漏|丢|断))"
+    r"|^\W*(?:please )?help me\b|^(?:我们?(?:还|现在)?(?:想|要|需要|打算|希望)|我们?的|我\S{2,6}(?:坏|漏|丢|断))"
 )
 """A turn that begins with what its speaker needs or has: orders about work in hand seldom do."""

@@ -1,21 +1,16 @@
 """How strongly a user's turn looks like the beginning of another task. Each sign has a weight; what is unsure weighs against a cut."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from functools import cached_property
 from itertools import pairwise
 from statistics import median_low
+from typing import NamedTuple
 
-from hindwise.model.turn import Turn
 from hindwise.reflect import cues as common
-from hindwise.reflect.rules import task_en, task_zh
-from hindwise.reflect.rules.statements import sentences_of
 from hindwise.reflect.segment import cues
-from hindwise.reflect.transcript import spoken
+from hindwise.reflect.segment.spoken import Spoken, telling
 from hindwise.text.bilingual import concepts_in
 from hindwise.text.language import language_of
-from hindwise.text.tokens import tokens
 
 ENOUGH = 2.0
 """From this sum on a turn begins a part of its own."""
@@ -25,6 +20,8 @@ BARE = 1.0
 
 LONG, MEDIUM = timedelta(minutes=60), timedelta(minutes=8)
 """Nobody spoke for so long. A pause alone never cuts: people come back to what they left."""
+_HABIT, _MOSTLY = 3, 0.6
+"""Who begins so many of his turns, and so great a share of them, with thanks is polite."""
 _UNUSUAL = 4
 """And it tells something only where it is so many times as long as usual."""
 _TELLING_GAPS = 3
@@ -41,139 +38,13 @@ OWN = 1.0
 ALONE = 0.5
 """A question that could stand alone, where something else says that a task may begin."""
 
-_MAX_CHARS = 2_000
 _BEFORE, _AFTER, _TOOLS = 14, 5, 60
 """Turns that the words of a turn are compared with; and turns whose tools count."""
 
 _FEW = 4
 """Telling tokens: short orders ("Run the tests.") have new words within the same task too."""
-_LEADING = 3
-"""Sentences among which one may say that something new begins."""
-_MARKS = " ,，.。:：;；!！–—-"
-
-_GENERAL_EN = """
-    help thank can could would like need want know get make tell check find look new task question topic sure great good
-    done one also use work time day let now right ok okay hello hi welcom anyth els assist provid inform detail user id
-    result true fals null name order
-"""
-_GENERAL = frozenset(_GENERAL_EN.split())
-_LITTLE_ZH = frozenset("的了我你您请帮把要一下是在有吗呢这那个给和也都就不能可以什么怎么好没还再想需谢先吧啊到为对会已经被让跟与及或")
-
-
-@dataclass(frozen=True)
-class Spoken:
-    """A turn with what is read from it once."""
-
-    turn: Turn
-
-    @cached_property
-    def words(self) -> str:
-        """Its own words, without briefs and client notes."""
-        return spoken(self.turn)[:_MAX_CHARS] if self.turn.role != "tool" else self.turn.content[:_MAX_CHARS]
-
-    @cached_property
-    def by_user(self) -> bool:
-        """Only a user's own words begin a task: nothing that a tool or a page says."""
-        return self.turn.role == "user" and self.turn.origin == "user"
-
-    @cached_property
-    def says(self) -> bool:
-        """A user's turn that is more than a filler."""
-        return self.by_user and bool(self.words) and not common.is_filler(self.words)
-
-    @cached_property
-    def content(self) -> frozenset[str]:
-        """The telling tokens of words and calls."""
-        calls = " ".join(f"{call.name} {call.arguments}" for call in self.turn.tool_calls)
-        return telling(f"{self.words} {calls[:_MAX_CHARS]}")
-
-    @cached_property
-    def tools(self) -> frozenset[str]:
-        """Names of what it calls."""
-        return frozenset(call.name for call in self.turn.tool_calls) | ({self.turn.name} if self.turn.role == "tool" else frozenset())
-
-    @cached_property
-    def begun(self) -> str:
-        """What follows the words that open a task; empty where it opens none. They may stand behind a thank-you for the last one."""
-        if not self.says or cues.RETURNS.search(self.words[:200]):
-            return ""
-        at = 0
-        for sentence in sentences_of(self.words[:400])[:_LEADING]:
-            at = max(at, self.words.find(sentence, at))
-            if at < 200 and (opening := cues.OPENS.search(sentence)):
-                return self.words[at + opening.end() :].lstrip(_MARKS) or sentence
-        return ""
-
-    @cached_property
-    def added(self) -> str:
-        """What is asked for besides, after the words that say so ("Also, …"), also behind a thank-you; empty where nothing is."""
-        if not self.says:
-            return ""
-        at = 0
-        for sentence in sentences_of(self.words[:400])[:_LEADING]:
-            at = max(at, self.words.find(sentence, at))
-            if marked := cues.ADDS.match(sentence):
-                return self.words[at + marked.end() :].lstrip(_MARKS)
-            if not self._is_thanks(sentence):
-                return ""
-        return ""
-
-    @cached_property
-    def thanks_first(self) -> bool:
-        """It begins with thanks for what was done, and goes on."""
-        head = next(iter(sentences_of(self.words[:400])), "")
-        clause = min((at for mark in ",，!！" if (at := head.find(mark)) > 0), default=len(head))
-        return self.says and len(head[:clause]) < len(self.words.rstrip()) - 1 and self._is_thanks(head[:clause])
-
-    @staticmethod
-    def _is_thanks(words: str) -> bool:
-        return len(words) <= 80 and common.THANKS.search(words) is not None and common.COMPLAINT.search(words) is None
-
-    @property
-    def opens(self) -> bool:
-        """It says that something new begins."""
-        return bool(self.begun)
-
-    @cached_property
-    def may_begin(self) -> bool:
-        """No thank-you and no good-bye alone."""
-        ends = self.closes or (self.wraps and not self.requests and not self.asks)
-        return self.says and (self.opens or not ends)
-
-    @cached_property
-    def closes(self) -> bool:
-        """It says that a task is over."""
-        words = self.words
-        short = self.by_user and len(words) <= 160 and "?" not in words and "？" not in words
-        return short and cues.CLOSES.search(words) is not None and common.COMPLAINT.search(words) is None
-
-    @cached_property
-    def wraps(self) -> bool:
-        """Thanks or a filler: nothing is open from the user's side."""
-        words = self.words
-        short = self.by_user and len(words) <= 80 and "?" not in words and "？" not in words
-        return short and (common.is_filler(words) or common.THANKS.search(words) is not None)
-
-    @cached_property
-    def requests(self) -> bool:
-        """It asks for something, and says for what."""
-        words = self.words[:600]
-        read = task_zh.request_of if language_of(words) == "zh" else task_en.request_of
-        found = [request for sentence in sentences_of(words)[:3] if (request := read(sentence[:400]))]
-        wanted = any(request.asks == "to" for request in found) or cues.NEEDS.search(words) is not None
-        return wanted or common.TROUBLE.search(words) is not None
-
-    @cached_property
-    def asks(self) -> bool:
-        """It is a question that could stand alone."""
-        return cues.ASKS.search(self.words[:600]) is not None
-
-
-def telling(text: str) -> frozenset[str]:
-    """The tokens of a text that tell what it is about: no stop words, no courtesies, no bigram with a function character."""
-    return frozenset(
-        token for token in tokens(text) if len(token) > 1 and token not in _GENERAL and not any(char in _LITTLE_ZH for char in token)
-    )
+_MANY = 7
+"""And so many of them tell what somebody wants without a "please"."""
 
 
 def share(of: frozenset[str], known: frozenset[str]) -> float:
@@ -181,11 +52,22 @@ def share(of: frozenset[str], known: frozenset[str]) -> float:
     return len(of & known) / len(of) if of else 1.0
 
 
-def weigh(said: Sequence[Spoken], start: int, place: int, usual: timedelta) -> float:
-    """Weigh turn `place` of `said` as the beginning of a part, where the present one began at `start`. Higher = another task.
+class Manner(NamedTuple):
+    """How somebody mostly speaks: what he always does tells nothing. `pause`: how long he takes; 0 where too few turns tell."""
 
-    `usual`: how long this user mostly takes, see `usual_pause`.
-    """
+    pause: timedelta
+    thanks: bool
+
+
+def manner_of(said: Sequence[Spoken]) -> Manner:
+    """How the user of a session speaks."""
+    later = [one for one in said if one.says][1:]
+    thanks = sum(one.thanks_first for one in later)
+    return Manner(_usual_pause(said), thanks >= _HABIT and thanks >= _MOSTLY * len(later))
+
+
+def weigh(said: Sequence[Spoken], start: int, place: int, manner: Manner) -> float:
+    """Weigh turn `place` of `said` as the beginning of a part, where the present one began at `start`. Higher = another task."""
     now = said[place]
     before = said[max(start, place - _BEFORE) : place]
     head = now.words[:300]
@@ -196,16 +78,17 @@ def weigh(said: Sequence[Spoken], start: int, place: int, usual: timedelta) -> f
     score = 3.0 if now.opens else 0.0
     if user_before is not None:
         score += 2.0 if user_before.closes else 0.75 if user_before.wraps else 0.0
-    score += _pause(said, place, usual)
+    score += _pause(said, place, manner.pause)
     score += 1.0 if cues.GREETS.search(head) else 0.0
     # Behind a good-bye "also" is an afterthought of the same task.
-    thanked = now.thanks_first or (user_before is not None and user_before.wraps and not user_before.closes)
+    thanks_first = now.thanks_first and not manner.thanks
+    thanked = thanks_first or (user_before is not None and user_before.wraps and not user_before.closes)
     other_language = user_before is not None and language_of(user_before.words) != language_of(now.words)
     score += OTHER_LANGUAGE if other_language else 0.0
     # Without any of these the words alone would have to tell, and one task has many words: they must tell more.
     if score == 0.0:
         score -= BARE
-    score += THANKED if now.thanks_first and cues.WISHES.search(head) else 0.0
+    score += THANKED if thanks_first and _asks_anew(now) else 0.0
     score += 1.0 if now.requests else ALONE if now.asks and score > 0 else 0.0 if now.asks else -0.5
     score += OWN if cues.OWN_NEED.search(head) else 0.0
     if agent_before is not None:
@@ -216,9 +99,16 @@ def weigh(said: Sequence[Spoken], start: int, place: int, usual: timedelta) -> f
     # Who says "next task" may go on with the same words: one more of the same sort is another task.
     if now.opens:
         return score + max(0.0, shift)
+    head = now.asked[:300] if now.thanks_first else head
     if thanked and now.added:
         score, head = score + BESIDES, now.added[:300]
     return score + shift + _against(now, head)
+
+
+def _asks_anew(now: Spoken) -> bool:
+    """Behind thanks: a request in so many words, or at length. Behind a mere "OK": both, or one that says that it comes besides."""
+    wishes, much = cues.WISHES.search(now.asked) is not None, len(telling(now.asked))
+    return wishes or much >= _MANY if now.thanks else bool(now.added) or (wishes and much >= _MANY - 1)
 
 
 def _pause(said: Sequence[Spoken], place: int, usual: timedelta) -> float:
@@ -228,8 +118,8 @@ def _pause(said: Sequence[Spoken], place: int, usual: timedelta) -> float:
     return 1.0 if gap >= LONG else 0.5 if gap >= MEDIUM else 0.0
 
 
-def usual_pause(said: Sequence[Spoken]) -> timedelta:
-    """How long this user mostly takes (the lower median), 0 where too few turns tell. Slow talk has pauses everywhere."""
+def _usual_pause(said: Sequence[Spoken]) -> timedelta:
+    """The lower median. Slow talk has pauses everywhere."""
     gaps = [now.turn.occurred_at - before.turn.occurred_at for before, now in pairwise(said) if now.by_user]
     return max(median_low(gaps), timedelta()) if len(gaps) >= _TELLING_GAPS else timedelta()
 
