@@ -154,10 +154,11 @@ def _segments() -> list[str]:
         "occur in the other. First measured, before any change: F1 0.90 (dev) and 0.91 (report) in English, 0.91 and 0.98 in Chinese.",
         "But then eight of ten sessions of orders in a row about one thing were cut, which no joined run shows. Since then",
         "other words alone must tell more: this cost what stands under “neither word nor pause”, and no such session is cut.",
-        "Without pause: 20 sessions per language and set, nobody pauses. When thanks in one breath (“Thanks! Also, please …”) and another",
-        "language became signs, `fresh` went from 0.35 in both languages to 0.70 in English and 0.67 in Chinese, unseen; then rules were changed",
-        "on it. `unseen` was written after that and measured once: before those signs it gives 0.27 and 0.13. Somebody who thanks before each",
-        "order of a task is polite: in the dev orders in a row with “Thanks!” before each, 13 of 34 were cut before, 3 are now.",
+        "Without pause: 20 sessions per language and set, nobody pauses. When thanks in one breath (“Thanks! Also, please …”) and",
+        "another language became signs, `fresh` went from 0.35 in both languages to 0.70 in English and 0.67 in Chinese, unseen; then",
+        "rules were changed on it. `unseen` was written after that and measured once: without those signs it gives 0.27 and 0.13.",
+        "Somebody who thanks before each order of a task is polite: in the dev orders in a row with “Thanks!” before each, 13 of 34",
+        "were cut before, 3 are now.",
         "Intervals of F1: whole sessions drawn again.",
     ]
 
