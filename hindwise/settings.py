@@ -115,6 +115,8 @@ class Settings(BaseSettings):
     """Its key."""
     llm_model: str = Field(default="", max_length=200, validation_alias=_plain("LLM_MODEL"))
     """The model that reflects; empty = rules alone."""
+    llm_form: Literal["auto", "long", "short"] = "auto"
+    """What the model fills in. short = one lesson in plain parts, for models under about 7 B; auto = long, and short where that fails."""
     llm_timeout_s: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     """One question to the model; a local model on few cores may need minutes. HINDWISE_LLM_BUDGET_S bounds it too."""
     llm_budget_s: float = Field(default=600.0, gt=0, allow_inf_nan=False)

@@ -22,6 +22,7 @@ Behaviours (`name` or `name:argument`):
     half_json                a content that ends in the middle;  broken_body: an HTTP body that does
     unclosed                 a content that lacks its last brackets only
     cut                      a content that stopped at the token limit
+    says:TEXT                this content, as it is
     invented_quote           valid, but quoting what nobody said
     obeys                    does what tools and pages say: a lesson and each sort of item in their words, quoted from them
     obeys_beside_user        the same, naming the user's first turn beside them
@@ -227,7 +228,7 @@ def _refusal(name: str, argument: str, body: dict[str, Any]) -> tuple[int, dict[
 
 def _answered(name: str, argument: str, body: dict[str, Any]) -> dict[str, Any]:
     """The body of a 200, with what is wrong about its frame."""
-    content = content_of(name, body)
+    content = argument if name == "says" else content_of(name, body)
     if name == "huge":
         content = f"{content} {'and so on ' * (int(argument or 5) * 100_000)}"
     answer = _completion(content, body, "length" if name == "cut" else "stop")

@@ -1,6 +1,7 @@
 """A real small model through the whole product: nothing lost, nothing ungrounded kept? Needs a server; never part of CI.
 
-    python -m bench.reflection.small_model --base-url http://127.0.0.1:8123/v1 --model NAME [--runs 5] [--minutes 60] [--write]
+    python -m bench.reflection.small_model --base-url http://127.0.0.1:8123/v1 --model NAME [--form short] [--runs 5]
+        [--minutes 60] [--write]
 
 Which model, and how to serve it: bench/README.md. `hindwise up` runs as users run it, with LLM_BASE_URL and LLM_MODEL set and
 HINDWISE_EMBED=none. Short runs are posted one after the other, since such a server answers one question at a time: airline runs (English),
@@ -148,6 +149,7 @@ async def measure(args: argparse.Namespace, note: Callable[[dict[str, Any]], Non
         "LLM_MODEL": args.model,
         "HINDWISE_LLM_TIMEOUT_S": str(args.timeout_s),
         "HINDWISE_LLM_BUDGET_S": str(args.budget_s),
+        "HINDWISE_LLM_FORM": args.form,
     }
     chosen, told, ends = sample(args.runs, args.group or GROUPS), [], time.monotonic() + 60 * args.minutes
     result = {
@@ -155,6 +157,7 @@ async def measure(args: argparse.Namespace, note: Callable[[dict[str, Any]], Non
         "served_by": args.served_by,
         "format": taken,
         "prompt": PROMPT_VERSION,
+        "form": args.form,
         "timeout_s": args.timeout_s,
         "budget_s": args.budget_s,
         "at": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -180,14 +183,19 @@ def without_words(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep(result: dict[str, Any], path: Path = KEPT) -> None:
-    """Put the result in the place of this model's last one, or beside the others'.
+    """Put the result in the place of this model's last one in the same form, or beside the others'.
 
     What was measured of other groups under the same prompts stays, and so does what a reader noted.
     """
     before = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
-    same = next((one for one in before if one["model"] == result["model"] and one["prompt"] == result["prompt"]), None)
-    others = [one for one in before if one["model"] != result["model"]]
+    same = next((one for one in before if _asked(one) == _asked(result) and one["prompt"] == result["prompt"]), None)
+    others = [one for one in before if _asked(one) != _asked(result)]
     _write(path, [*others, _with_earlier(without_words(result), same) if same else without_words(result)])
+
+
+def _asked(result: dict[str, Any]) -> tuple[str, str]:
+    """Who was asked, and in which form: the short one is another question."""
+    return result["model"], result.get("form", "long")
 
 
 def _with_earlier(result: dict[str, Any], earlier: dict[str, Any]) -> dict[str, Any]:
@@ -206,6 +214,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", required=True, help="as the server calls it")
     parser.add_argument("--title", default="", help="the model's full name, for the report")
     parser.add_argument("--served-by", default="", help="server and version, for the report")
+    parser.add_argument("--form", choices=("auto", "long", "short"), default="auto", help="HINDWISE_LLM_FORM: what the model fills in")
     parser.add_argument("--runs", type=int, default=5, choices=range(1, len(PAIRS) + 1), help="of each group")
     parser.add_argument("--group", choices=GROUPS, action="append", help="of these alone; else of all")
     parser.add_argument("--minutes", type=float, default=60.0, help="no run begins after that")

@@ -33,7 +33,8 @@ def section(result: dict[str, Any]) -> list[str]:
     """One model: what it was, the table, what was refused and why, ten conclusions."""
     runs = [Told(**run) for run in result["runs"]]
     return [
-        f"Written by `{result['model']}`, prompt version {result['prompt']}; where it failed, by the rule reflector.",
+        f"Written by `{result['model']}`, prompt version {result['prompt']}, {result.get('form', 'long')} form;",
+        "where it failed, by the rule reflector.",
         "",
         f"Served by {result['served_by'] or 'an OpenAI-compatible server'}; answers asked for as `{result['format']}`, the first format",
         f"that it takes. LLM_TIMEOUT_S {result['timeout_s']:g}, LLM_BUDGET_S {result['budget_s']:g}; {result['at']};",

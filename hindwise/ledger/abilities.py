@@ -16,7 +16,17 @@ def find(conn: Connection, endpoint: str) -> Row[Any] | None:
     return conn.execute(select(model_abilities).where(model_abilities.c.endpoint == endpoint)).first()
 
 
-def keep(conn: Connection, endpoint: str, model: str, *, format_no: int, token_limit: str, temperature: bool, learned_at: datetime) -> None:
+def keep(
+    conn: Connection,
+    endpoint: str,
+    model: str,
+    *,
+    format_no: int,
+    token_limit: str,
+    temperature: bool,
+    long_failures: int,
+    learned_at: datetime,
+) -> None:
     """Keep what was learned; the latest word of any process stands. model: for people who look."""
     row = {
         "endpoint": endpoint,
@@ -24,6 +34,7 @@ def keep(conn: Connection, endpoint: str, model: str, *, format_no: int, token_l
         "format": format_no,
         "token_limit": token_limit,
         "temperature": temperature,
+        "long_failures": long_failures,
         "learned_at": learned_at,
     }
     upsert(conn, model_abilities, [row], keys=["endpoint"])

@@ -15,6 +15,7 @@ def reflector_tables(metadata: MetaData) -> tuple[Table, Table]:
         Column("format", Integer, nullable=False),
         Column("token_limit", String(40), nullable=False),
         Column("temperature", Boolean, nullable=False),
+        Column("long_failures", Integer, nullable=False),
         Column("learned_at", Utc, nullable=False),
     )
     refusals = Table(

@@ -130,6 +130,8 @@ class Draft(Words):
     """Memory id of a known item that this says otherwise than; a proposal as well."""
     known_in: str = ""
     """The space of the known item that one of these names; empty where none does."""
+    unproven: bool = False
+    """A lesson of a small model that no failed call of the transcript bears out: kept, and told to nobody."""
 
 
 class Memory(Words):

@@ -71,6 +71,8 @@ class Answer(Model):
     drafts: tuple[Draft, ...] = Field(default=(), max_length=40)
     usage: Usage = Usage()
     raw: str = ""
+    short: bool = False
+    """Asked for in the short form, as small models are: one lesson at most, so what rules conclude stands beside it."""
     nothing_because: str = ""
     """Where there are no drafts: why, in words. An empty answer without a reason is an error."""
 

@@ -108,6 +108,7 @@ def upgrade() -> None:
         sa.Column("format", sa.Integer(), nullable=False),
         sa.Column("token_limit", sa.String(length=40), nullable=False),
         sa.Column("temperature", sa.Boolean(), nullable=False),
+        sa.Column("long_failures", sa.Integer(), nullable=False),
         sa.Column("learned_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("endpoint"),
     )

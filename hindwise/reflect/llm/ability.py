@@ -34,6 +34,8 @@ class Ability:
     """Place in FORMATS."""
     token_limit: str = "max_tokens"  # noqa: S105 - the name of a request field
     temperature: bool = True
+    long_failures: int = 0
+    """Tasks in a row in which it failed the long form and filled in the short one."""
 
 
 def endpoint_key(base_url: str, model: str) -> str:
@@ -88,7 +90,7 @@ class Abilities:
             return None
         if row is None or row.format not in range(len(FORMATS)):  # a later release may know formats that this one does not
             return None
-        return Ability(row.format, row.token_limit, row.temperature), row.learned_at
+        return Ability(row.format, row.token_limit, row.temperature, row.long_failures), row.learned_at
 
     async def _write(self, ledger: Ledger, ability: Ability, now: datetime) -> None:
         def keep(conn: Connection) -> None:
@@ -99,6 +101,7 @@ class Abilities:
                 format_no=ability.format,
                 token_limit=ability.token_limit,
                 temperature=ability.temperature,
+                long_failures=ability.long_failures,
                 learned_at=now,
             )
 

@@ -53,6 +53,10 @@ def _without_contacts(messages: Sequence[Mapping[str, str]], contacts: Contacts)
     return [{**message, "content": mask_contacts(message["content"], contacts, [])} for message in messages]
 
 
+class WindowTooSmall(ModelRefused):
+    """The question is too long for the model; a shorter one may not be."""
+
+
 class ChatEndpoint:
     """An OpenAI-compatible endpoint, by settings. Cheap to make: the provider's client is imported at the first question.
 
@@ -89,10 +93,13 @@ class ChatEndpoint:
         if client is not None:
             await client.close()
 
-    async def complete(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_tokens: int) -> Completion:
-        """Ask once, trying simpler formats where one is refused; bounded by `llm_timeout_s` in all.
+    async def complete(
+        self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], max_tokens: int, *, spent_s: float = 0.0
+    ) -> Completion:
+        """Ask once, trying simpler formats where one is refused; bounded by `llm_timeout_s` in all, of which `spent_s` are gone already.
 
-        Raises AnswerUnusable (no text, or not a chat completion), ModelUnavailable (try later), ModelRefused (a person must act).
+        Raises AnswerUnusable (no text, or not a chat completion), ModelUnavailable (try later), ModelRefused (a person must act), and of
+        these WindowTooSmall.
         """
         self._check_settings()
         messages = await asyncio.to_thread(_without_contacts, messages, self._contacts)
@@ -100,10 +107,20 @@ class ChatEndpoint:
         client = await self._connect()
         ability = await self._known().recall(self._clock.now())
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(max(0.0, self._timeout_s - spent_s)):
                 return await self._ask(client, messages, schema, max_tokens, ability)
         except TimeoutError:
             raise ModelTimeout(f"the model at {self._where()} did not answer within {self._timeout_s:g} s (LLM_TIMEOUT_S)") from None
+
+    async def long_failures(self) -> int:
+        """Tasks in a row in which this model failed the long form and not the short one. Raises ModelRefused where settings cannot work."""
+        self._check_settings()
+        return (await self._known().recall(self._clock.now())).long_failures
+
+    async def remember_long_failures(self, number: int) -> None:
+        """Remember that, as long as what else is remembered of the endpoint. Never raises."""
+        known = self._known()
+        await known.learn(replace(known.last, long_failures=number), self._clock.now())
 
     def _check_settings(self) -> None:
         if not self.model:
@@ -231,11 +248,16 @@ def _meaning_of(error: "openai.APIError", model: str, where: str) -> HindwiseErr
         return ModelUnavailable(f"{told}: too many requests", retry_after_s=_retry_after_s(error.response.headers))
     if status in (408, 409, 425) or status >= 500:
         return ModelUnavailable(told, retry_after_s=_retry_after_s(error.response.headers))
-    return ModelRefused(f"{told}: {_next_step(status, error.code or '', model)}")
+    refusal = WindowTooSmall if _is_too_long(status, error.code or "") else ModelRefused
+    return refusal(f"{told}: {_next_step(status, error.code or '', model)}")
+
+
+def _is_too_long(status: int, code: str) -> bool:
+    return "context_length" in code or status == 413
 
 
 def _next_step(status: int, code: str, model: str) -> str:
-    if "context_length" in code or status == 413:
+    if _is_too_long(status, code):
         return f"the transcript is too long for the model {model}: set LLM_MODEL to one that takes 24,000 tokens"
     if status in (401, 403):
         return "set LLM_API_KEY to a key that may use this model"

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from hindwise.model.reflection import Complaint
 from hindwise.text.language import Language
 
 MAX_FAULTS = 5
@@ -41,6 +42,16 @@ _FAULTS: dict[str, tuple[str, str]] = {
     "model_attributes_type": ("must be an object", "必须是对象"),
 }
 """By pydantic's names. What is not listed is told in pydantic's own words, which hold nothing of the answer."""
+
+
+_BEYOND = ("no JSON object in the answer", "the answer is empty", "the answer is not valid JSON")
+"""What models say, or fail to say, for which the long form is too much. A cut answer or one bad field tells of a slip."""
+
+
+def is_beyond(complaint: Complaint) -> bool:
+    """Whether the model said nothing at all in the form that it was asked for, in whichever language it was told so."""
+    starts = [words for english in _BEYOND for words in (english, _IN_CHINESE[english])]
+    return complaint.rule == "form" and complaint.text.startswith(tuple(starts))
 
 
 def told(detail: str, lang: Language) -> str:

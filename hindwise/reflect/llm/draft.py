@@ -8,11 +8,11 @@ from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft, Evidence, Kind, LessonType, Retrospective
 from hindwise.model.turn import Origin
 from hindwise.reflect.llm.prompt import Question
+from hindwise.reflect.llm.quotes import place_of
 from hindwise.reflect.llm.schema import NOTHING_SAID, AgreedForm, AnswerForm, CitedForm, ItemForm, LessonForm, NewForm
 from hindwise.reflect.rules.attributes import ATTRIBUTES, VALUES_ZH
 from hindwise.reflect.rules.slots import Slot, slot_of
 from hindwise.safety.origin import trust_of
-from hindwise.text.clean import nfkc, one_line
 from hindwise.text.tokens import tokens
 
 _LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
@@ -83,17 +83,15 @@ def _check_numbers(form: AnswerForm, asked: Question) -> None:
 
 
 def _evidence(entry: CitedForm, episode: Episode, asked: Question) -> tuple[Evidence, ...]:
-    """One for each turn; the quote goes to the turn that holds it, else to the first. That one stands first."""
+    """One for each turn; the quote goes to the turn that holds it, which stands first. Where none does, it stays with the first.
+
+    A quote that stands in a turn that the model did not name is that turn's: what does not hold it is no evidence.
+    """
     numbers = list(dict.fromkeys(entry.turns))
-    wanted = _fold(entry.quote)
-    holder = next((n for n in numbers if wanted and wanted in _fold(asked.shown[n].turn.text())), numbers[0])
-    ordered = [holder, *(n for n in numbers if n != holder)]
-    turns = [(asked.shown[n].turn, entry.quote if n == holder else "") for n in ordered]
-    return tuple(Evidence(episode_id=episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=quote) for turn, quote in turns)
-
-
-def _fold(text: str) -> str:
-    return one_line(nfkc(text))
+    holder, quote = place_of(entry.quote, numbers, asked.shown) or (numbers[0], entry.quote)
+    ordered = [holder, *(n for n in numbers if n != holder)] if holder in numbers else [holder]
+    turns = [(asked.shown[n].turn, quote if n == holder else "") for n in ordered]
+    return tuple(Evidence(episode_id=episode.id, seq=turn.seq, turn_id=turn.turn_id, quote=words) for turn, words in turns)
 
 
 def _belief(evidence: Sequence[Evidence], asked: Question) -> tuple[Origin, float]:
@@ -122,6 +120,7 @@ def _lesson(lesson: LessonForm, form: AnswerForm, retrospective: Retrospective, 
         language=asked.lang,
         importance=lesson.importance,
         confidence=lesson.confidence,
+        unproven=lesson.unproven,
         origin=origin,
         trust=trust,
         evidence=evidence,

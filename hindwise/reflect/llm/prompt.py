@@ -24,10 +24,13 @@ from hindwise.text.clean import clean, one_line, truncate
 from hindwise.text.language import Language
 from hindwise.text.token_budget import count_tokens
 
-PROMPT_VERSION = "3"
+PROMPT_VERSION = "4"
 MODEL_BUDGET = 24_000
 """Tokens of prompt and answer together that are never exceeded, whatever the transcript."""
 TRANSCRIPT_BUDGET = 16_000
+SHORT_TRANSCRIPT_BUDGET = 3_000
+"""Of the short form, which is for models whose window is small too: with all else it stays within 4,096 tokens."""
+SHORT_ANSWER_TOKENS = 400
 ALLOWANCE = 2_500
 """Prompt and answer together may cost 1.3 times the transcript and this, the first time an episode is asked about."""
 MIN_ANSWER_TOKENS = 1_000
@@ -66,13 +69,30 @@ class Question:
     """By the number the model uses."""
     transcript_tokens: int
     """Of the turns' words alone, before any is left out."""
+    short: bool
+    """It asks for the short form."""
     prompt_tokens: int
     """Of the messages. Where an endpoint shows the schema to the model too, SCHEMA_TOKENS come on top."""
 
 
-def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Question:
-    """Build the question for one episode. The same input gives the same bytes."""
+def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (), *, short: bool = False) -> Question:
+    """Build the question for one episode, in the long form or the short one. The same input gives the same bytes."""
     texts = _words(episode.turns)
+    return _short_question(episode, texts, complaints) if short else _long_question(episode, texts, known, complaints)
+
+
+def _short_question(episode: Episode, texts: Sequence[str], complaints: Sequence[Complaint]) -> Question:
+    """One thing is asked, with an example and without known items or earlier attempts."""
+    lang = language_of_episode(episode)
+    pieces = window(episode.turns, texts, SHORT_TRANSCRIPT_BUDGET)
+    data = {"task": fit(_task(episode), GOAL_TOKENS), "complaints": _told(complaints, COMPLAINT_TOKENS // 3)}
+    marker = _marker(episode.id, [*texts, *data.values(), *(turn.name for turn in episode.turns)])
+    system = _fill(_prompt("short", lang), language=_LANGUAGE[lang]) + _fill(_prompt("record", lang), marker=marker, today=_day(episode))
+    user = _user_message(lang, marker, pieces, data)
+    return _question_of(system, user, pieces, texts, lang, SHORT_ANSWER_TOKENS, {}, short=True)
+
+
+def _long_question(episode: Episode, texts: Sequence[str], known: Known, complaints: Sequence[Complaint]) -> Question:
     whole = sum(map(count_tokens, texts))
     lang = language_of_episode(episode)
     pieces = window(episode.turns, texts, TRANSCRIPT_BUDGET)
@@ -82,24 +102,48 @@ def question(episode: Episode, known: Known, complaints: Sequence[Complaint] = (
     instructions = _instructions(episode, lang, offered) + _prompt("record", lang)
     bare = count_tokens(instructions) + count_tokens(_user_message(lang, _LETTERS[:6], pieces, {"task": task}))
     beside = _beside(episode, known, lang, whole, int(1.3 * whole) + ALLOWANCE - MIN_ANSWER_TOKENS - bare)
-    told = fit("\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints), COMPLAINT_TOKENS)
+    told = _told(complaints, COMPLAINT_TOKENS)
     data = {"task": task, **beside.data, "complaints": told}
     marker = _marker(episode.id, [*texts, *data.values(), *(turn.name for turn in episode.turns)])
     user = _user_message(lang, marker, pieces, data)
     parts = [_instructions(episode, lang, bool(beside.known)), *([_prompt("contrast", lang)] if data["earlier"] else [])]
-    system = "".join([*parts, _fill(_prompt("record", lang), marker=marker, today=episode.ended_at.date().isoformat())])
+    system = "".join([*parts, _fill(_prompt("record", lang), marker=marker, today=_day(episode))])
     spent = count_tokens(system) + count_tokens(user)
     # What is said of the last answer belongs to the second question, whose answer gets as much room as the first.
     allowed = int(1.3 * whole) + ALLOWANCE - spent + count_tokens(told)
+    room = max(MIN_ANSWER_TOKENS, min(MAX_ANSWER_TOKENS, allowed, MODEL_BUDGET - SCHEMA_TOKENS - spent))
+    return _question_of(system, user, pieces, texts, lang, room, beside.known)
+
+
+def _question_of(
+    system: str,
+    user: str,
+    pieces: Sequence[Piece],
+    texts: Sequence[str],
+    lang: Language,
+    max_tokens: int,
+    known: dict[int, Memory],
+    *,
+    short: bool = False,
+) -> Question:
     return Question(
         messages=({"role": "system", "content": system}, {"role": "user", "content": user}),
-        max_tokens=max(MIN_ANSWER_TOKENS, min(MAX_ANSWER_TOKENS, allowed, MODEL_BUDGET - SCHEMA_TOKENS - spent)),
+        max_tokens=max_tokens,
         lang=lang,
         shown={piece.number: piece for piece in pieces if isinstance(piece, ShownTurn)},
-        known=beside.known,
-        transcript_tokens=whole,
-        prompt_tokens=spent,
+        known=known,
+        transcript_tokens=sum(map(count_tokens, texts)),
+        prompt_tokens=count_tokens(system) + count_tokens(user),
+        short=short,
     )
+
+
+def _told(complaints: Sequence[Complaint], budget: int) -> str:
+    return fit("\n".join(f"- {_complaint_line(complaint)}" for complaint in complaints), budget)
+
+
+def _day(episode: Episode) -> str:
+    return episode.ended_at.date().isoformat()
 
 
 def _instructions(episode: Episode, lang: Language, with_known: bool) -> str:
@@ -165,7 +209,7 @@ def _prompt(name: str, lang: Language) -> str:
 
 def load_prompts() -> None:
     """Read every prompt file once, so that no question reads a disk on the event loop. Raises FileNotFoundError where one is missing."""
-    for name in ("system", "known", "record", "success", "failure", "unknown", "contrast"):
+    for name in ("system", "known", "record", "success", "failure", "unknown", "contrast", "short"):
         _prompt(name, "en")
         _prompt(name, "zh")
 

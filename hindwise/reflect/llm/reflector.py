@@ -4,6 +4,7 @@ One call for one episode; re-asking, waiting and falling back to rules is the wo
 """
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 from hindwise.clock import Clock
@@ -12,14 +13,18 @@ from hindwise.ledger.engine import Ledger
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint
 from hindwise.reflect.base import Known
-from hindwise.reflect.llm.client import ChatEndpoint, Completion
-from hindwise.reflect.llm.complaints import told
+from hindwise.reflect.llm.client import ChatEndpoint, Completion, WindowTooSmall
+from hindwise.reflect.llm.complaints import is_beyond, told
 from hindwise.reflect.llm.draft import drafts_of
 from hindwise.reflect.llm.json_object import parse_object
 from hindwise.reflect.llm.prompt import PROMPT_VERSION, Question, load_prompts, question
 from hindwise.reflect.llm.schema import read_answer, wire_schema
+from hindwise.reflect.llm.short import in_long_form, short_schema
 from hindwise.safety.masking import mask
 from hindwise.settings import Settings
+
+SHORT_AFTER = 3
+"""Tasks in a row that failed in the long form and not in the short one: from then on the short one is asked for at once, for a day."""
 
 
 class LlmReflector:
@@ -32,6 +37,7 @@ class LlmReflector:
         """ledger, clock: where and until when it is remembered what the endpoint accepts; without, for the life of the process."""
         load_prompts()
         self.model = settings.llm_model
+        self._form = settings.llm_form
         self._endpoint = ChatEndpoint(settings, ledger, clock)
 
     async def close(self) -> None:
@@ -41,15 +47,44 @@ class LlmReflector:
     async def reflect(self, episode: Episode, known: Known, complaints: Sequence[Complaint] = ()) -> Answer:
         """Ask once. See Reflector for what is returned and raised; takes at most `llm_timeout_s`.
 
+        Asked in the long form, or in the short one: by the setting, and by what this model was able to do.
         An answer with one bad item is unusable as a whole, so that it is asked again: a dropped item would be a silent loss.
         """
-        asked = await asyncio.to_thread(question, episode, known, complaints)  # masking and counting 5 MB takes a while
+        short = await self._is_short(complaints)
+        began = time.monotonic()
         try:
-            completion = await self._endpoint.complete(asked.messages, wire_schema(with_known=bool(asked.known)), asked.max_tokens)
+            answer = await self._ask(episode, known, complaints, short=short)
+        except WindowTooSmall:
+            if short or self._form != "auto":
+                raise
+            answer = await self._ask(episode, known, complaints, short=True, spent_s=time.monotonic() - began)
+        if self._form == "auto" and answer.drafts:
+            await self._remember(answer, after_complaint=bool(complaints))
+        return answer
+
+    async def _is_short(self, complaints: Sequence[Complaint]) -> bool:
+        """By the setting; `auto` asks shortly whoever said nothing in the long form just now, or is known for it."""
+        if self._form != "auto":
+            return self._form == "short"
+        return any(is_beyond(complaint) for complaint in complaints) or await self._endpoint.long_failures() >= SHORT_AFTER
+
+    async def _remember(self, answer: Answer, *, after_complaint: bool) -> None:
+        """Count the tasks in a row in which the short form gave what the long one did not. A transcript that was too long counts not."""
+        failures = await self._endpoint.long_failures()
+        if not answer.short and failures:
+            await self._endpoint.remember_long_failures(0)
+        elif answer.short and after_complaint and failures < SHORT_AFTER:
+            await self._endpoint.remember_long_failures(failures + 1)
+
+    async def _ask(self, episode: Episode, known: Known, complaints: Sequence[Complaint], *, short: bool, spent_s: float = 0.0) -> Answer:
+        asked = await asyncio.to_thread(question, episode, known, complaints, short=short)  # masking and counting 5 MB takes a while
+        schema = short_schema() if short else wire_schema(with_known=bool(asked.known))
+        try:
+            completion = await self._endpoint.complete(asked.messages, schema, asked.max_tokens, spent_s=spent_s)
         except AnswerUnusable as error:
             raise AnswerUnusable(told(error.detail, asked.lang), raw=mask(error.raw).text, usage=error.usage) from None
         try:
-            return _answer(completion, episode, asked)
+            return await asyncio.to_thread(_answer, completion, episode, asked)
         except AnswerUnusable as error:
             raise AnswerUnusable(
                 told(error.detail, asked.lang), raw=mask(completion.text).text, usage=completion.usage.model_dump()
@@ -59,11 +94,13 @@ class LlmReflector:
 def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer:
     if completion.cut:
         raise AnswerUnusable(f"the answer was cut at {asked.max_tokens} tokens: answer with fewer words")
-    form = read_answer(parse_object(completion.text), asked.lang)
+    parsed = parse_object(completion.text)
+    form = read_answer(in_long_form(parsed, episode, asked) if asked.short else parsed, asked.lang)
     drafts = drafts_of(form, episode, asked)
     return Answer(
         drafts=drafts,
         usage=completion.usage,
         raw=mask(completion.text).text,  # it is stored, and may hold a secret that the model made up
         nothing_because="" if drafts else form.nothing_because,
+        short=asked.short,
     )

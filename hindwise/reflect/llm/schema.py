@@ -13,6 +13,7 @@ from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic.json_schema import SkipJsonSchema
 
 from hindwise.errors import AnswerUnusable
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, MAX_SNIPPET_CHARS
@@ -31,8 +32,24 @@ _CHOSEN = ("kind", "lesson_type", "relation")
 _LIMIT_WORDS = ("maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum", "default", "title", "description")
 
 
+_NEAR = {
+    "optimization": "optimisation",
+    **dict.fromkeys(("best practice", "best_practice", "procedure", "success", "tip", "策略", "做法"), "strategy"),
+    **dict.fromkeys(("failure", "mistake", "warning", "陷阱", "教训", "避免"), "pitfall"),
+    **dict.fromkeys(("fix", "solution", "workaround", "恢复", "补救", "解决"), "recovery"),
+    **dict.fromkeys(("efficiency", "improvement", "优化", "改进"), "optimisation"),
+    **dict.fromkeys(("knowledge", "information", "事实", "信息"), "fact"),
+    **dict.fromkeys(("preferences", "偏好", "喜好"), "preference"),
+    **dict.fromkeys(("rule", "order", "standing order", "standing_order", "要求", "约定", "指令"), "instruction"),
+    **dict.fromkeys(("to-do", "to do", "task", "action item", "待办", "未完成"), "todo"),
+}
+"""What models say for the names of our lists, and mean. Any other word is complained about."""
+
+
 def _lower(value: object) -> object:
-    return value.strip().lower().replace("optimization", "optimisation") if isinstance(value, str) else value
+    """The word in small letters, by our name for it."""
+    word = value.strip().lower() if isinstance(value, str) else value
+    return _NEAR.get(word, word) if isinstance(word, str) else word
 
 
 def _one_line(value: object) -> object:
@@ -156,6 +173,8 @@ class LessonForm(NewForm):
     topics: Names = []
     importance: int = Field(default=5, ge=1, le=10)
     confidence: float = Field(default=0.7, ge=0, le=1)
+    unproven: SkipJsonSchema[bool] = False
+    """By code alone (`short`): it is not asked for."""
 
 
 class ItemForm(NewForm):

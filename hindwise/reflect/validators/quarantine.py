@@ -13,8 +13,11 @@ def why_quarantined(episode: Episode, draft: Draft) -> str:
     """Why a draft that passed is kept away from briefs until an independent task bears it out; "" where it is not.
 
     A lesson or fact whose words are a tool's or a page's, whoever is named beside them. Not so a plain error that met a turn of the agent,
-    and not a fact of a task whose success the environment saw; but anything out of an output with planted words in it.
+    and not a fact of a task whose success the environment saw; but anything out of an output with planted words in it. And a lesson of a
+    small model that stands on no failed call: such models take the one for the other in what people said.
     """
+    if draft.kind is Kind.LESSON and draft.unproven:
+        return "a small model concluded it, and no failed call bears it out"
     if draft.kind not in (Kind.LESSON, Kind.FACT) or draft.origin is Origin.SYSTEM:
         return ""
     places = [(place, turn) for place in draft.evidence for turn in turns_of(episode, place)]

@@ -102,6 +102,19 @@ def test_harmless_slips_are_forgiven():
 
 
 @pytest.mark.parametrize(
+    ("lesson_type", "kind", "read"),
+    [
+        ("Fix", "Standing order", ("recovery", "instruction")),
+        ("教训", "偏好", ("pitfall", "preference")),
+        ("tip", "to-do", ("strategy", "todo")),
+    ],
+)
+def test_names_that_are_near_to_ours_are_read_as_ours(lesson_type, kind, read):
+    lesson, item = _drafts(lessons=[LESSON | {"lesson_type": lesson_type}], items=[ITEM | {"kind": kind}])
+    assert (lesson.lesson_type, item.kind) == read
+
+
+@pytest.mark.parametrize(
     ("answer", "names"),
     [
         ({"lessons": [LESSON | {"turns": [99]}]}, r"lessons\[0\]\.turns: 99"),
