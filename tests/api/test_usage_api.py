@@ -11,8 +11,10 @@ from sqlalchemy import Connection
 from hindwise.ledger import reflections, spending
 from hindwise.model.reflection import ReflectionStatus, Usage
 from hindwise.reflect.budget import FIXED_TOKENS
+from hindwise.reflect.metered import Meter
 from hindwise.testing import FixedClock
 from tests.api.front import Front, open_front
+from tests.build import make_turns
 from tests.fake_llm import FakeLlm
 
 TODAY = FixedClock().now().date().isoformat()
@@ -157,3 +159,13 @@ async def test_comparisons_keep_to_the_questions_of_a_minute_that_reflections_le
         assert len(llm.requests) == 1, "the second was asked beyond the limit"
         by_rules = await front.post(f"/v1/reflections/{second}/rerun", {"reflector": "rules"})
         assert by_rules.status_code == 200, "rules ask no model"
+
+
+async def test_a_reflections_question_takes_the_place_that_a_comparison_would_have(tmp_path: Path, llm: FakeLlm) -> None:
+    model = {"llm_base_url": llm.url, "llm_model": "fake-model", "llm_api_key": "sk-test", "reflector": "rules"}
+    async with open_front(tmp_path, llm_requests_per_minute=2.0, llm_timeout_s=0.4, **model) as front:
+        reflection_id = await finished(front, 1)
+        async with Meter(front.engine, "fake-model").question("default", "q1", make_turns(("user", "请退款"))):
+            refused = await front.post(f"/v1/reflections/{reflection_id}/rerun", {"reflector": "llm"})
+    assert refused.status_code == 503, refused.text
+    assert llm.requests == []
