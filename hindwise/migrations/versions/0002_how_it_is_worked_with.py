@@ -1,5 +1,7 @@
 """how it is worked with: index, recalls, leases, erasures"""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -7,6 +9,20 @@ revision = "0002"
 down_revision = "0001"
 branch_labels = None
 depends_on = None
+
+
+def _counted() -> list[sa.Column[Any]]:
+    return [
+        sa.Column("calls", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("reasks", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("prompt_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("completion_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("lost_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
+        sa.Column("priced_calls", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("saved", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("refused", sa.BigInteger(), server_default="0", nullable=False),
+    ]
 
 
 def upgrade() -> None:
@@ -134,15 +150,7 @@ def upgrade() -> None:
         sa.Column("tenant_id", sa.String(length=64), nullable=False),
         sa.Column("day", sa.String(length=10), nullable=False),
         sa.Column("model", sa.String(length=200), nullable=False),
-        sa.Column("calls", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("reasks", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("prompt_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("completion_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("lost_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
-        sa.Column("priced_calls", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("saved", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("refused", sa.BigInteger(), server_default="0", nullable=False),
+        *_counted(),
         sa.PrimaryKeyConstraint("tenant_id", "day", "model"),
     )
 
@@ -150,15 +158,7 @@ def upgrade() -> None:
         "model_totals",
         sa.Column("model", sa.String(length=200), nullable=False),
         sa.Column("shard", sa.String(length=36), nullable=False),
-        sa.Column("calls", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("reasks", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("prompt_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("completion_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("lost_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
-        sa.Column("priced_calls", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("saved", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("refused", sa.BigInteger(), server_default="0", nullable=False),
+        *_counted(),
         sa.PrimaryKeyConstraint("model", "shard"),
     )
 
