@@ -130,7 +130,7 @@ class Settings(BaseSettings):
     llm_concurrency: int = Field(default=8, ge=1, le=200)
     """Questions that one worker has open at the model at a time."""
     llm_requests_per_minute: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    """Questions of all workers together in a minute; give every worker the same. 0 = no limit."""
+    """Questions of all workers together in a minute, comparisons of the APIs among them; give every process the same. 0 = no limit."""
 
     embed: Literal["auto", "local", "openai", "none"] = "auto"
     """auto = openai where EMBEDDING_MODEL is set, else local where the wheel is there, else none."""
