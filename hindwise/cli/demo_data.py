@@ -84,9 +84,9 @@ def load_dify_failure(place: Path) -> dict[str, Any]:
 
 def load_own_run(place: Path, lang: str) -> dict[str, Any] | None:
     """Return a run in the audience's own language, as `POST /v1/episodes` takes it; None for English, in which the others are recorded."""
-    path = place / "desk" / f"run_{lang}.json"
-    if not path.exists():
+    if lang == "en":
         return None
+    path = place / "desk" / f"run_{lang}.json"
     body: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return body
 

@@ -134,8 +134,10 @@ def _stage(state: dict[str, Any]) -> str:
 
 
 def with_memories(api: ApiClient, state: dict[str, Any]) -> dict[str, Any]:
-    """The reflection with its memories in full, where the API names their ids."""
-    return {**state, "memories": [memory_of(api, memory_id) for memory_id in state.get("memories") or []]}
+    """The reflection with its memories in full, where the API names their ids; in the order in which they were concluded."""
+    order = {item.get("memory_id"): number for number, item in enumerate(state.get("decisions") or [])}
+    ids = sorted(state.get("memories") or [], key=lambda memory_id: order.get(memory_id, len(order)))
+    return {**state, "memories": [memory_of(api, memory_id) for memory_id in ids]}
 
 
 def memory_of(api: ApiClient, memory_id: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hindwise.cli import console, options
+from hindwise.cli import console, options, running
 from hindwise.cli.exits import FAILED, UNREACHABLE, USAGE, Ended, report
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ def setup_temporal(
     import asyncio
 
     settings = options.settings_with(data=data)
+    if not settings.temporal_address and (told := running.read(settings.data)):
+        settings = settings.model_copy(update={"temporal_address": told.temporal_address})  # `up`'s own
     code = 0
     try:
         done = asyncio.run(_set_up(settings, create_namespace=create_namespace, retention_days=retention_days, check=check))

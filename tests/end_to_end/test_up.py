@@ -136,6 +136,12 @@ def hindwise(shared: Up, *arguments: str, stdin: str = "") -> subprocess.Complet
     )
 
 
+def test_a_look_at_its_temporal_means_the_one_that_up_started(shared):
+    told = hindwise(shared, "setup-temporal", "--check", "--json")
+    assert told.returncode == 0, told.stderr
+    assert json.loads(told.stdout)["address"] == shared.ready()["temporal_address"]
+
+
 def test_the_ready_file_tells_all_and_only_its_owner_may_read_it(shared):
     told = shared.ready()
     assert set(told) == FIELDS
