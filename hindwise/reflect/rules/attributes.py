@@ -47,7 +47,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
         r"\b(?:answer|reply|replies|respond|write|speak|talk|explain|communicate|answers)\b.{0,30}\b(?:in )?(?:british |american "
         r"|uk |us )?(?:english|chinese|mandarin|german|french|spanish|japanese)\b|\buk spelling\b|(?:用|使用|说|写|改用)(?:简体"
         r"|繁体)?(?:中文|英文"
-        r"|英语|汉语|日语|法语|德语)(?!.{0,3}(?:文档|报告))|(?:中文|英文|英语)(?:来)?(?:回复|回答|交流|沟通)",
+        r"|英语|汉语|日语|法语|德语)(?!.{0,3}(?:文档|报告|名|标题|界面|版|邮件|字体|注释|日志|菜单|书))|(?:中文|英文|英语)(?:来)?(?:回复|回答|交流|沟通)",
         British_English=r"british english|uk (?:spelling|english)",
         **_LANGUAGES,
     ),

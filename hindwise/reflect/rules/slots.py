@@ -58,7 +58,7 @@ _STOP = _words(
     i'd i'll i've you'd we us our ever going forward future next default thanks yes right"""
 )
 _ZH_FRAME = re.compile(
-    r"以后|今后|从今(?:天|往后)?起?|一律|每次|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下次|也这样|往后|一定要?|先|默认|都"
+    r"^对了|以后|今后|从今(?:天|往后)?起?|一律|每次|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下[次回]|也这样|往后|日后|一定要?|先|默认|都"
     r"|请(?!求|假|客|示)"
     r"|给我|好的|不对|都按这个来|[，。：:,.!！\s]"
 )
@@ -81,9 +81,9 @@ def slot_of(sentence: str) -> Slot:
 
 
 _OF_OTHERS = re.compile(
-    r"(?i)^\W*(?:(?:and|but|also|oh),? )?(?:my|our) (?:wife|husband|partner|daughter|son|mother|father|mum|mom|dad|sister|brother|friend"
+    r"(?i)^\W*(?:(?:and|but|also|oh),? )?(?:my|our) (wife|husband|partner|daughter|son|mother|father|mum|mom|dad|sister|brother|friend"
     r"|boss|colleague|roommate|flatmate)\b(?! and I\b)"
-    r"|(?<![和跟与])我们?的?(?:妈妈|爸爸|母亲|父亲|妻子|太太|老婆|丈夫|先生|老公|女儿|儿子|孩子|哥哥|姐姐|弟弟|妹妹|爷爷|奶奶|外公|外婆|朋友"
+    r"|(?<![和跟与])我们?的?(妈妈?|爸爸?|母亲|父亲|妻子|太太|老婆|丈夫|先生|老公|女儿|儿子|孩子|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外公|外婆|朋友"
     r"|老板|同事|室友)(?![和跟与]我)"
 )
 _OF_A_PERSON = frozenset(
@@ -107,7 +107,8 @@ def _refused(sentence: str, position: int) -> bool:
 
 def _by_object(sentence: str) -> Slot:
     if match := _ALLERGY.search(sentence):
-        return Slot("user", f"allergy to {_noun(match['en'] or match['en2'])}" if not match["zh"] else f"对{match['zh']}过敏", "")
+        whose = f"{relative[1] or relative[2]} " if (relative := _OF_OTHERS.search(sentence)) else ""
+        return Slot("user", whose + (f"allergy to {_noun(match['en'] or match['en2'])}" if not match["zh"] else f"对{match['zh']}过敏"), "")
     if match := _FAVOURITE.search(sentence):
         return Slot("user", f"favourite {_noun(match['en'] or match['en2'])}" if not match["zh"] else f"最喜欢的{match['zh']}", "")
     if match := _LIKES.search(sentence):
@@ -118,11 +119,16 @@ def _by_object(sentence: str) -> Slot:
             return Slot("user", thing[:80], ("不喜欢" if refuses else "喜欢") if zh else ("dislikes" if refuses else "likes"))
     if match := _MY.search(sentence):
         thing = (match["zh"] or match["zh2"] or _noun(match["en"] or ""))[:80]
-        aspect = next((name for name, words in _ASPECTS if words.search(sentence)), "")
+        part = _PART_ZH.search(sentence)
+        aspect = part["part"] if part else next((name for name, words in _ASPECTS if words.search(sentence)), "")
         return Slot("user", f"{thing} {aspect}".strip() if thing else unique_attribute(sentence), "")
     return Slot("user", content_key(sentence) or unique_attribute(sentence), "")
 
 
+_PART_ZH = re.compile(
+    r"我们?的?(?:公司|团队|店|学校|部门|单位|家)的?(?P<part>[\u4e00-\u9fff]{2,6}?)(?=是|从|在|叫|为|定在|每[天周月年]|改[成为到]|[一二三四五六七八九十\d]+月)"
+)
+"""Of an office or a firm it counts what is told of: 「公司的财年从七月开始」 and 「公司的仓库在嘉兴」 are two things."""
 _ASPECTS = (
     ("name", re.compile(r"(?i)\b(?:is|are) called\b|叫")),
     ("age", re.compile(r"(?i)\byears? old\b|岁")),

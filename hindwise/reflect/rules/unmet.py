@@ -11,6 +11,7 @@ from hindwise.reflect.rules.findings import MAX_QUOTE_CHARS, Read, evidence, les
 from hindwise.reflect.rules.slots import content_key, unique_attribute
 from hindwise.reflect.rules.statements import sentences_of
 from hindwise.reflect.rules.task import requests_in
+from hindwise.reflect.rules.task_en import Request
 from hindwise.reflect.rules.wording import last_of, when, whole
 from hindwise.reflect.transcript import Step, call_names, user_turns, without_briefs
 from hindwise.safety.origin import trust_of
@@ -47,6 +48,7 @@ _VERBS = {
     "update": r"update|change|modify|edit|set|upgrade|downgrade|switch|move|adjust|reset|rename"
     r"|更新|修改|更改|更换|变更|调整|升级|换|重置|重设",
     "pay": r"pay|charge|支付|付款|缴",
+    "close": r"close|shut|关闭|关",
 }
 _STARTS = {what: re.compile(rf"(?:{words})", re.IGNORECASE) for what, words in _VERBS.items()}
 
@@ -112,23 +114,28 @@ def _refused(run: Read, turn: Turn, words: str, following: tuple[Turn, str] | No
     """
     end = following[0].seq if following else run.episode.turns[-1].seq + 1
     answers = [t for t in run.episode.turns if turn.seq < t.seq < end and t.role == "assistant" and t.content]
-    refusal = _refusal(without_briefs(answers[-1].content)) if answers else ""
-    if not refusal:
+    sentence, clause = _refusal(without_briefs(answers[-1].content)) if answers else ("", "")
+    if not sentence:
         return
     between = [s for s in run.steps if turn.seq < s.turn.seq < end]
     found = [pair for pair in requests_in(words, run.names, run.language) if not _NOUN.match(pair[1].phrase)]
     changed = any(s.worked and s.changes for s in between)
-    named = [pair for pair in found if not _things(pair[1].phrase).isdisjoint(tokens(refusal))] if len(found) > 1 or changed else []
+    several = found if len(found) > 1 or changed else []
+    named = _named_in(several, clause) or _named_in(several, sentence)
     for sentence, request in (named or ([] if changed else found))[-1:]:
         if (named and changed) or not _done_later(run, request.phrase, turn):
             withdrawn = following is not None and cues.WITHDRAWN.search(following[1][:300]) is not None
             yield Unmet(turn, sentence, request.phrase, "refused", answers[-1], withdrawn, tuple(s for s in between if not s.changes))
 
 
-def _refusal(answer: str) -> str:
-    """The clause that refuses, else the sentence, or nothing."""
+def _named_in(found: Sequence[tuple[str, Request]], words: str) -> list[tuple[str, Request]]:
+    return [pair for pair in found if not _things(pair[1].phrase).isdisjoint(tokens(words))]
+
+
+def _refusal(answer: str) -> tuple[str, str]:
+    """The sentence that refuses, and the clause of it; empty where nothing is refused."""
     said = next((s for s in sentences_of(answer[:MAX_REFUSAL_CHARS]) if cues.REFUSED.search(s)), "")
-    return next((clause for clause in re.split(r"[，,；;]", said) if cues.REFUSED.search(clause)), said)
+    return said, next((clause for clause in re.split(r"[，,；;]", said) if cues.REFUSED.search(clause)), said)
 
 
 def _things(phrase: str) -> frozenset[str]:
