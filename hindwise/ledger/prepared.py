@@ -14,9 +14,10 @@ from typing import Any
 from sqlalchemy import CompoundSelect, Connection, Dialect, Select
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.dialects.postgresql import psycopg
-from sqlalchemy.exc import DatabaseError, DBAPIError, OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.sql.compiler import SQLCompiler
 
+from hindwise.ledger import pg_statements
 from hindwise.ledger.direct import sqlite_driver
 
 _LIST = re.compile(r"__\[POSTCOMPILE_(\w+)\]")
@@ -34,12 +35,12 @@ class Prepared:
         self.statement = statement
         self._few = few
         self._by_lengths: dict[tuple[int, ...], str] = {}
-        self._by_few: dict[tuple[int, ...], str] = {}
+        self._by_few: dict[tuple[int, ...], pg_statements.Text] = {}
 
     def rows(self, conn: Connection, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
         """Return all rows. Raises what SQLAlchemy would raise."""
         if (driver := sqlite_driver(conn)) is None:
-            return _ask_postgres(conn, *self.for_postgres(values))
+            return pg_statements.ask(conn, *self.for_postgres(values))
         sql, bound = self.for_sqlite(values)
         try:
             found: list[tuple[Any, ...]] = driver.execute(sql, bound).fetchall()
@@ -69,9 +70,9 @@ class Prepared:
             sql = self._by_lengths[key] = _LIST.sub(lambda _: ", ".join("?" * next(places)), text)
         return sql, bound
 
-    def for_postgres(self, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Return the SQL and what is bound in it, by name."""
-        text, constants = self._on_postgres
+    def for_postgres(self, values: Mapping[str, Any]) -> tuple[pg_statements.Text, dict[str, Any]]:
+        """Return the statement, and what is bound in it, by name."""
+        sql, constants = self._on_postgres
         given = dict(constants)
         for name, value in values.items():
             if not isinstance(value, list):
@@ -80,16 +81,14 @@ class Prepared:
                 given.update({f"{name}_{place}": one for place, one in enumerate(value)})
             else:
                 given[name] = _as_array(value)
-        if not self._few:
-            return text, given
         key = tuple([len(values[name]) for name in self._few])
-        if (sql := self._by_few.get(key)) is None:
-            sql = text
+        if (text := self._by_few.get(key)) is None:
             for name, length in zip(self._few, key, strict=True):
                 places = ", ".join(f"%({name}_{place})s" for place in range(length))
                 sql = sql.replace(f"= ANY (%({name})s)", f"IN ({places})")
-            self._by_few[key] = sql
-        return sql, given
+            # Two threads may both make it: then a connection may know it twice.
+            text = self._by_few[key] = pg_statements.Text(sql)
+        return text, given
 
     @cached_property
     def _on_postgres(self) -> tuple[str, dict[str, Any]]:
@@ -128,19 +127,6 @@ def look_again(conn: Connection) -> None:
     if (driver := sqlite_driver(conn)) is not None:
         for statement in ("COMMIT", "BEGIN"):
             driver.execute(statement).close()
-
-
-def _ask_postgres(conn: Connection, sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-    driver: Any = conn.connection.driver_connection
-    try:
-        with driver.cursor(binary=True) as cursor:  # texts, numbers and bytes as they are, not written out and read again
-            found: list[tuple[Any, ...]] = cursor.execute(sql, values).fetchall()
-            return found
-    except conn.dialect.loaded_dbapi.Error as error:
-        lost = bool(driver.closed)
-        if lost:
-            conn.invalidate(error)
-        raise DBAPIError.instance(sql, None, error, conn.dialect.loaded_dbapi.Error, connection_invalidated=lost) from error
 
 
 def _as_array(values: list[Any]) -> str:

@@ -1,0 +1,111 @@
+"""The statements of a recall on Postgres: told to libpq itself they give what SQLAlchemy gives, whatever happens to the connection."""
+
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, text
+
+from hindwise.engine import Engine
+from hindwise.ledger import embeddings
+from hindwise.ledger.prepared import Prepared
+from hindwise.model.memory import Kind
+from hindwise.recall import queries
+from hindwise.recall.recall import Recaller
+from tests.engine.recall import pinned
+from tests.engine.recall.helpers import fact, keep
+
+MODULES = (queries, embeddings)
+PREPARED = {f"{module.__name__}.{name}": one for module in MODULES for name, one in vars(module).items() if isinstance(one, Prepared)}
+
+
+pytestmark = pytest.mark.parametrize("running", ["postgres+weaviate"], indirect=True)
+
+
+@pytest.fixture
+def engine(running: tuple[Engine, Recaller]) -> Engine:
+    return running[0]
+
+
+def _values(statement: Prepared, hashes: list[str]) -> dict[str, Any]:
+    ids = [pinned.memory_id(f"many {number}") for number in range(40)]
+    given = {
+        "tenant": "default",
+        "names": ["user:a", "agent:x", "user:没有"],
+        "ids": ids,
+        "spaces": [1, 2],
+        "slots": ["a", "座位"],
+        "count": 9,
+    }
+    given |= {"model": "hashed-64", "hashes": hashes}
+    wanted = {bind.key for bind in statement.statement.compile().bind_names if bind.required}
+    return {name: value for name, value in given.items() if name in wanted}
+
+
+async def test_they_give_what_sqlalchemy_gives_first_and_prepared(engine: Engine) -> None:
+    await pinned.fill(engine)
+
+    def compare(conn: Connection) -> int:
+        told = 0
+        hashes = list(conn.execute(text("SELECT text_hash FROM memories ORDER BY id LIMIT 20")).scalars())
+        for name, statement in PREPARED.items():
+            values = _values(statement, hashes)
+            theirs = sorted(map(repr, map(tuple, conn.execute(statement.statement, values))))
+            for _ in range(2):
+                assert sorted(map(repr, statement.rows(conn, values))) == theirs, name
+            told += len(theirs)
+        return told
+
+    assert await engine.ledger.read(compare) > 150
+
+
+async def test_standing_items_come_once_with_the_rows_in_the_order_of_weight(engine: Engine) -> None:
+    orders = [
+        fact(words, kind=Kind.INSTRUCTION, attribute=words, value=words, importance=weight)
+        for words, weight in (("Answer in metric units", 4), ("回答要简短", 9), ("Say the date first", 7))
+    ]
+    told = await keep(engine, "user:a", *orders, fact("The boat is called Swift"))
+    [number] = await engine.ledger.read(lambda conn: list(queries.survey(conn, "default", ["user:a"]).numbers.values()))
+    rows, standing = await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [number], [told[0], told[3], "nobody"]))
+    assert sorted(row.id for row in rows) == sorted([told[0], told[3]])
+    assert [row.conclusion for row in standing] == ["回答要简短", "Say the date first", "Answer in metric units"]
+    assert (await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [number], [])))[1] == standing
+    assert await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [], [told[0]])) == ([], [])
+
+
+async def test_a_server_that_forgot_a_statement_is_told_it_again(engine: Engine) -> None:
+    await keep(engine, "user:a", fact("船叫海燕: the boat is called Petrel"))
+
+    def ask(conn: Connection) -> int:
+        found = queries.survey(conn, "default", ["user:a"])
+        assert len(found.unapplied) == 1
+        conn.execute(text("DEALLOCATE ALL"))
+        assert queries.survey(conn, "default", ["user:a"]) == found
+        return len(found.numbers)
+
+    for _ in range(2):
+        assert await engine.ledger.read(ask) == 1
+
+
+async def test_a_connection_that_the_server_ended_is_replaced(engine: Engine) -> None:
+    await keep(engine, "user:a", fact("The boat is called Swift"))
+    others = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+    for _ in range(2):
+        assert len((await engine.ledger.read(lambda conn: queries.survey(conn, "default", ["user:a"]))).numbers) == 1
+        await engine.ledger.write(lambda conn: conn.execute(others))
+
+
+async def test_a_unit_that_writes_sees_what_it_wrote(engine: Engine) -> None:
+    """There the driver keeps an account of the transaction, which what is told to libpq would pass by."""
+
+    def write(conn: Connection) -> int:
+        before = queries.survey(conn, "default", ["user:new"])
+        conn.execute(
+            text('INSERT INTO spaces SELECT (jsonb_populate_record(s, \'{"no": 77, "name": "user:new"}\')).* FROM spaces s LIMIT 1')
+        )
+        after = queries.survey(conn, "default", ["user:new"])
+        conn.rollback()
+        return len(after.numbers) - len(before.numbers)
+
+    await keep(engine, "user:a", fact("The boat is called Swift"))
+    assert await engine.ledger.write(write) == 1
+    assert (await engine.ledger.read(lambda conn: queries.survey(conn, "default", ["user:new"]))).numbers == {}
