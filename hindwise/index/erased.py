@@ -1,4 +1,4 @@
-"""What was erased by any process is let go by each: what this one read of the erased space into memory, to find things faster.
+"""What was erased by any process is let go by each: words whose reading it remembers, and what it read of the space to find things faster.
 
 Nobody is told it: whoever asks finds nothing in the store. This is about the bytes. Receipts in the ledger say what was wiped.
 """
@@ -13,6 +13,7 @@ from hindwise.errors import HindwiseError
 from hindwise.index.base import RememberingIndex
 from hindwise.ledger import erasures
 from hindwise.ledger.engine import Ledger
+from hindwise.text.remembered import forget_words
 
 LOOK_EVERY_S: Final = 5.0
 _TIMES: Final = 2
@@ -35,6 +36,7 @@ class Forgetting:
         wiped = await self._ledger.read(lambda conn: erasures.wiped_since(conn, self._since))
         due = [receipt for receipt in wiped if self._told.get(receipt, 0) < _TIMES]
         if due:
+            forget_words()
             await self._index.forget([wiped[receipt] for receipt in due])
         self._told = {receipt: self._told.get(receipt, 0) + (receipt in due) for receipt in wiped}
         self._since = now

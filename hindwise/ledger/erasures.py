@@ -53,11 +53,6 @@ def hash_of(secret: bytes, tenant_id: str, user_id: str) -> str:
     return keyed_hash(secret, "space", tenant_id, user_space(user_id))
 
 
-def wiped_in_all(conn: Connection) -> int:
-    """How many users were wiped since the ledger began."""
-    return int(conn.execute(select(func.count()).where(erasures.c.wiped_at.is_not(None))).scalar_one())
-
-
 def wiped_since(conn: Connection, since: datetime) -> dict[str, str]:
     """Receipt -> the name of the erased space in an index, of those that were wiped at `since` or after it by whatever clock."""
     query = select(erasures.c.id, erasures.c.index_name).where(erasures.c.wiped_at >= since - _CLOCKS_DIFFER)

@@ -17,12 +17,10 @@ import structlog
 from sqlalchemy import Connection, Row, select
 
 from hindwise.errors import HindwiseError
-from hindwise.ledger import erasures
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.schema import episodes
 from hindwise.model.episode import Episode
 from hindwise.model.once import held_beside
-from hindwise.text.remembered import forget_words
 
 MAX_CHARS = 16_000_000
 MAX_AGE_S = 900.0
@@ -57,7 +55,6 @@ class RecentEpisodes:
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
         self._chars = 0
         self._lock = threading.Lock()
-        self._wiped = (-1, -1)
 
     def get(self, row: Row[Any]) -> Episode | None:
         """Return the episode that was put together from exactly this row, or None."""
@@ -85,7 +82,7 @@ class RecentEpisodes:
             self._drop(episode_id)
 
     async def keep_clean(self, ledger: Ledger) -> None:
-        """Forget what grew old, what the ledger does not hold as it was any more, and after an erasure words; for ever."""
+        """Forget what grew old, and what the ledger does not hold as it was any more; for ever."""
         while True:
             await asyncio.sleep(CLEAN_EVERY_S)
             try:
@@ -109,11 +106,6 @@ class RecentEpisodes:
                 for name in asked:
                     if there.get(name) != known[name] and (kept := self._kept.get(name)) and kept.row == known[name]:
                         self._drop(name)
-        wiped = await ledger.read(erasures.wiped_in_all)
-        if (wiped, wiped) != self._wiped:
-            # And once more the next time: what was being read in this moment remembers it after this.
-            forget_words()
-            self._wiped = (self._wiped[1], wiped)
 
     def _weigh(self, changed: Sequence[_Kept]) -> None:
         """Count what some hold now; the oldest go where there is no room."""

@@ -2,7 +2,7 @@
 
 import gc
 import weakref
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -10,12 +10,14 @@ import pytest
 from sqlalchemy import Connection
 
 from hindwise.errors import NotFound
+from hindwise.index.erased import Forgetting
 from hindwise.ledger import episodes, erasure, erasures, intake, outbox, reflections
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.intake import Accepted
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import ReflectionStatus
+from hindwise.testing import FixedClock
 from hindwise.text.remembered import remembered
 from tests.build import NOON, TENANT, make_episode, make_outcome, make_turn
 from tests.conformance.ledger.conftest import RULES
@@ -124,19 +126,29 @@ async def test_of_an_erased_user_nothing_stays_in_the_memory_of_another_process(
 async def test_words_whose_reading_a_process_remembers_are_forgotten_after_an_erasure_and_kept_else(ledger: Ledger) -> None:
     read = []
     reading = remembered(8)(read.append)
-    recent = RecentEpisodes()
+    forgetting = Forgetting(ledger, _NoIndex(), FixedClock(NOON))
     for _ in range(3):
-        await recent.clean(ledger)
+        await forgetting.look()
     reading("my own words 我的话")
-    await recent.clean(ledger)
+    await forgetting.look()
     reading("my own words 我的话")
     assert len(read) == 1
     await _wipe(ledger, "e1", NOON)
-    await recent.clean(ledger)
+    await forgetting.look()
     reading("my own words 我的话")  # somebody was at it in this moment
-    await recent.clean(ledger)
+    await forgetting.look()
     reading("my own words 我的话")
     assert len(read) == 3
+    await forgetting.look()
+    reading("my own words 我的话")
+    assert len(read) == 3, "and not for ever"
+
+
+class _NoIndex:
+    """Remembers nothing."""
+
+    async def forget(self, names: Sequence[str]) -> None:
+        """Nothing to do."""
 
 
 async def test_a_user_who_comes_back_with_the_same_run_gets_nothing_of_before(ledger: Ledger) -> None:
