@@ -39,11 +39,11 @@ _CARD_CODE = re.compile(
 )
 _ONE_TIME_CODE = re.compile(
     r"(?i)((?:(?:verification|one-time|authentication|confirmation|login|security|sms|2fa)[ -](?:code|password|pin)|otp|your code|验证码"
-    r"|校验码|动态码)[ \t]{0,3}(?:is|was|[:=：是为]{1,2})[ \t]{0,3})(\d{4,8})(?!\d)"
+    r"|校验码|动态码|动态密码|动态口令|一次性密码)[ \t]{0,3}(?:is|was|[:=：是为]{1,2})[ \t]{0,3})(\d{4,8})(?!\d)"
 )
 _CODE_BESIDE = re.compile(
     r"(?i)((?<![a-z0-9])(?:(?:verification|one-time|sms|2fa)[ -](?:code|password|pin)|otp)[ \t]{1,3}"
-    r"|(?:验证码|校验码|动态码|(?<![a-z])pin码)[ \t]{0,3})(\d{4,8})(?!\d)"
+    r"|(?:验证码|校验码|动态码|动态密码|动态口令|一次性密码|(?<![a-z])pin码)[ \t]{0,3})(\d{4,8})(?!\d)"
 )
 """Without a word between: `OTP 482913`, 「验证码482913」. Not "confirmation code 1234567", which names an order."""
 _CODE_WORDS = ("code", "otp", "password", "pin", "cvv", "cvc", "is your")
@@ -51,8 +51,8 @@ _CODE_WORDS = ("code", "otp", "password", "pin", "cvv", "cvc", "is your")
 _DIGITS = re.compile(r"\d{3}")
 _CODE_FIRST = re.compile(
     r"(?i)(?<![A-Za-z0-9_.-])(\d{4,8})(?= is your (?:[a-z0-9-]{1,16} ){0,3}(?:code|password|pin)\b"
-    r"|[ \t]?(?:是|为)\S{0,8}(?:验证码|校验码|动态码)"
-    r"|[（(]\S{0,6}(?:验证码|校验码|动态码))"
+    r"|[ \t]?(?:是|为)\S{0,8}(?:验证码|校验码|动态码|动态密码|动态口令|一次性密码)"
+    r"|[（(]\S{0,6}(?:验证码|校验码|动态码|动态密码|动态口令|一次性密码))"
 )
 _CARD = re.compile(
     r"(?<![A-Za-z0-9_.-])(?:\d{13,19}|\d{4}( {1,2}|[._-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![A-Za-z0-9_]|-\d)"

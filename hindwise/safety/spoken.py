@@ -14,12 +14,15 @@ OTHER_SIGNS = ("密匙", "密 码", "密保", "账号", "帐号", "用户名")
 """As for the other rules: in small letters, what a text holds at least where one of these rules begins."""
 
 _SAID = re.compile(
-    r"(?i)(?<![A-Za-z0-9])(?:pass[ _-]?(?:word|wd|code|phrase)s?|pwd?|security answer"
+    r"(?i)(?<![A-Za-z0-9])(?:(?:set|change) (?:(?:the|my|your|his|her|our) )?(?:\w{1,16} )?(?:password|passphrase|passcode)(?= to )"
+    r"|pass[ _-]?(?:word|wd|code|phrase)s?|pwd?|security answer"
     r"|(?:answer|reply) to (?:my|the|his|her|our) security question)"
     r"(?: ?\([^()\n]{1,24}\)|(?: (?:for|to|of|on|at)(?: [\w.@'’-]{1,32}){1,5}?)?)"
-    r"(?: (?:is|was|are|will be|would be|used to be|is now|is still|was always)(?= )|['’]s(?= )|[ \t]?[:=：] ?(?:is )?"
-    r"|(?= [\"'“「]))[ \t]{0,2}"
+    r"(?: (?:(?:(?:got|was|is|has been) )?(?:changed|set|reset|updated) to|to"
+    r"|is now|is still|was always|is|was|are|will be|would be|used to be)(?= )|['’]s(?= )|[ \t]?[:=：] ?(?:is )?|(?= [\"'“「]))[ \t]{0,2}"
 )
+_IS_SET = re.compile(r"(?i)^(?:set|change) |(?:changed|set|reset|updated) to\s*$")
+_GOES_ON = re.compile(r"(?i) (?:with|the|an?|my|your|our|it|them|this|that|for|from|in|on|by|as|to|more|less|every)\b")
 _PIECE_CHARS = 160
 _WORD = re.compile(r"[A-Za-z0-9!@#$%^&*+?~._'’-]{1,40}")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`", "「": "」", "『": "』", "‘": "’"}
@@ -155,11 +158,15 @@ def _said(text: str) -> Iterator[tuple[int, int]]:
     for match in _SAID.finditer(text):
         start = match.end()
         piece = text[start : start + _PIECE_CHARS]
-        link = match[0].rstrip(" \t")[-1:]
+        link, set_to = match[0].rstrip(" \t")[-1:], match[0].rstrip().endswith(" to")
+        if set_to and not _IS_SET.search(match[0]):
+            continue
         if "security" in match[0].lower():
             span = _answer(piece)
         else:
-            span = _quoted(piece, alone=link.isalpha()) or _phrase(piece, prose=link not in (":", "=", "："))
+            span = _quoted(piece, alone=link.isalpha()) or _phrase(
+                piece, prose=link not in (":", "=", "：") or "(" in match[0], set_to=set_to
+            )
         if span:
             yield start + span[0], start + span[1]
 
@@ -184,7 +191,7 @@ def _quoted(piece: str, *, alone: bool) -> tuple[int, int] | None:
     return None if words[0] in FUNCTION | PREDICATES | IMPERATIVE or OF_FORMS.intersection(words) else (1, end)
 
 
-def _phrase(piece: str, *, prose: bool) -> tuple[int, int] | None:
+def _phrase(piece: str, *, prose: bool, set_to: bool) -> tuple[int, int] | None:
     """The words up to the first that cannot belong to a password: a mark, a function word, the name of the next field."""
     words = _run(piece)
     if not words:
@@ -192,10 +199,12 @@ def _phrase(piece: str, *, prose: bool) -> tuple[int, int] | None:
     first = words[0][0].lower()
     if "'" in first or len(first) < 3 or first in FUNCTION | IMPERATIVE | OF_FORMS or piece[words[-1][2] : words[-1][2] + 1] == "(":
         return None
-    if (first in PREDICATES or (len(first) > 6 and first.endswith(_SUFFIXES))) and len(words) < 4:
+    if (first in PREDICATES or (len(first) > 6 and first.endswith(_SUFFIXES) and not set_to)) and len(words) < 4:
         return None
     if not first.isalpha() or (not prose and len(words) == 1):
         return None  # other rules know it
+    if set_to and _GOES_ON.match(piece, words[-1][2]):
+        return None  # a verb: it was changed to do something
     return words[0][1], words[-1][2]
 
 

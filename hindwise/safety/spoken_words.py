@@ -33,7 +33,8 @@ PREDICATES = _words(
 
 IMPERATIVE = _words(
     """see ask check enter use try type choose contact look find get send write tell read pick click copy paste call visit open-ended
-    make keep change update ensure note avoid do don't repeat confirm verify"""
+    make keep change update ensure note avoid do don't repeat confirm verify continue proceed regain access protect expire match unlock
+    log login sign something anything nothing whatever someone somebody"""
 )
 """What one is asked to do about it."""
 

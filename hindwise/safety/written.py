@@ -26,7 +26,7 @@ _KEY_HEADER = re.compile(
 )
 _OPTION = re.compile(
     r"(?i)(?<![\w-])--?(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|pass|pwd|token|api-?key|secret(?:-key)?|access-key|client-secret)"
-    r"(?:[ \t]{1,3}|=)(?P<quote>[\"']?)(?P<value>[^\s\"'`,;)\]]{4,256})"
+    r"(?:[ \t]{1,3}|=)(?P<quote>[\"']?)(?P<value>[^\s\"'`,;)\]\u2e80-\uffef]{4,256})"
 )
 _OPTION_WORDS = re.compile(
     r"(?i)(?:to|is|and|or|was|for|in|on|the|with|when|if|as|from|file|flag|option|options|argument|parameter|switch|must|should|can|may|will"
@@ -72,6 +72,10 @@ _NESTED = re.compile(
     r"(?:\\{0,7}[\"'])?"
     r"[ \t]{0,3}[:=][ \t]{0,3}(?:\\{0,7}[\"'])?(?P<value>[^\s\"'\\,{}\[\]#]{3,256})"
 )
+_ELEMENT = re.compile(
+    r"(?i)<(?:[\w-]{1,24}[:_-])?(?P<name>password|passwd|passphrase|secret|token|api-?key|access-?key|client-?secret)>[ \t\r\n]{0,8}"
+    r"(?P<value>[^<>\s][^<>\n]{2,255}?)[ \t\r\n]{0,8}</"
+)
 _NAMES = ("pass", "pwd", "secret", "token", "api", "密码", "口令", "密钥", "令牌")
 _BLOCK = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase|code)|secret|token|api[ _-]?key|密码|口令|密钥|令牌)[ \t]{0,3}:[ \t]{0,3}[|>][-+]?[ \t]{0,3}\r?\n"
@@ -92,6 +96,8 @@ def mask_written(text: str, found: list[str]) -> str:
         text = _masked(_OPTION, text, "password", found, _in_option)
     if any(sign in small for sign in _COMMAND_SIGNS):
         text = _masked(_COMMAND, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
+    if "</" in text:
+        text = _masked(_ELEMENT, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
     if ("{" in text or "\n" in text) and any(sign in small for sign in _NAMES):
         text = _masked(_NESTED, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
         text = _masked(_BLOCK, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))

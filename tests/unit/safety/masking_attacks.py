@@ -1,6 +1,7 @@
 """Two lists of our own, English and Chinese: what must be masked, and what people write that only looks like it.
 
-One half was tuned on, the other is only reported. `python -m tests.unit.safety.masking_attacks` prints the figures, and what went wrong
+One half was tuned on, the other was only reported, a third part was
+written when the rules were done. `python -m tests.unit.safety.masking_attacks` prints the figures, and what went wrong
 in the half that was tuned on.
 """
 
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from hindwise.safety.contacts import Contacts
 from hindwise.safety.masking import mask
 
-HALVES = ("tuned on", "reported")
+HALVES = ("tuned on", "reported", "written afterwards")
 _FILE = Path(__file__).with_suffix(".tsv")
 
 
@@ -34,12 +35,16 @@ class Attack(NamedTuple):
 def attacks() -> Iterator[Attack]:
     """All lines of the list, in order."""
     places: Counter[tuple[str, bool]] = Counter()
+    later = False
     for line in _FILE.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
+            later = later or line.startswith("# Written after")
             continue
         lang, gone, text = line.split("\t")
         sort = (lang, gone == "-")
-        yield Attack(lang, HALVES[places[sort] % 2], () if gone == "-" else tuple(gone.split("¦")), text.replace("\\n", "\n"))
+        yield Attack(
+            lang, HALVES[2 if later else places[sort] % 2], () if gone == "-" else tuple(gone.split("¦")), text.replace("\\n", "\n")
+        )
         places[sort] += 1
 
 
