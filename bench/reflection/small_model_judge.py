@@ -15,7 +15,7 @@ from hindwise.ledger.reflections import Attempt
 from hindwise.model.base import Model
 from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import SLOTTED, Kind, Memory
-from hindwise.reflect.judged import own_share
+from hindwise.reflect.judged import BESIDE, own_share
 from hindwise.reflect.rules import reflect_by_rules
 
 GROUPS = ("airline, English", "own, English", "own, Chinese")
@@ -60,7 +60,7 @@ class Asked(Model):
 
 
 class Kept(Model):
-    """One memory. `faults`: what our own checks say against it; empty is good."""
+    """One memory. `faults`: what our own checks say against it; empty is good. `own`: the model said it, code did not put it beside."""
 
     kind: str
     status: str
@@ -68,6 +68,7 @@ class Kept(Model):
     quote: str
     turn: int | None
     faults: tuple[str, ...]
+    own: bool = False
 
 
 class Told(Model):
@@ -114,7 +115,7 @@ def judged(run: Run, stored: Stored, seconds: float) -> Told:
         cause=cause,
         skip_reason=stored.shown["skip_reason"],
         attempts=tuple(map(_asked, stored.attempts)),
-        kept=tuple(_kept(run, stored.episode, memory) for memory in stored.memories),
+        kept=tuple(_kept(run, stored.episode, memory, own=memory.id in _own(stored)) for memory in stored.memories),
         lost=tuple(_lost(run, stored)),
         refused_unseen=_refused_unseen(stored),
         by_rules=sum(draft.kind is not Kind.EVENT for draft in reflect_by_rules(stored.episode).drafts),
@@ -180,7 +181,14 @@ def _refused_unseen(stored: Stored) -> int:
     return sum(max(0, number - seen[attempt]) for attempt, number in refused.items())
 
 
-def _kept(run: Run, episode: Episode, memory: Memory) -> Kept:
+def _own(stored: Stored) -> set[str]:
+    """Memories that the model's own drafts became; none where rules stood in."""
+    if stored.shown["fallback_from"]:
+        return set()
+    return {decision.get("memory_id", "") for decision in stored.shown["decisions"] if decision["ordinal"] < BESIDE}
+
+
+def _kept(run: Run, episode: Episode, memory: Memory, *, own: bool) -> Kept:
     place = next((place for place in memory.evidence if place.quote), memory.evidence[0] if memory.evidence else None)
     return Kept(
         kind=str(memory.kind),
@@ -189,6 +197,7 @@ def _kept(run: Run, episode: Episode, memory: Memory) -> Kept:
         quote=place.quote if place else "",
         turn=place.seq if place else None,
         faults=tuple(_faults(run, episode, memory)),
+        own=own,
     )
 
 

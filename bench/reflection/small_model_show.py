@@ -81,6 +81,12 @@ def _quoted(runs: Sequence[Told]) -> str:
     )
 
 
+def _own(runs: Sequence[Told]) -> str:
+    """What nobody is told until another task bears it out is kept as well, and counts apart."""
+    states = Counter(kept.status for run in runs for kept in run.kept if kept.own)
+    return f"{sum(states.values())}: " + (", ".join(f"{count} {state}" for state, count in sorted(states.items())) or "none")
+
+
 def _learned(runs: Sequence[Told]) -> str:
     count = max(1, len(runs))
     return f"{sum(run.learned for run in runs) / count:.1f}; {sum(run.by_rules for run in runs) / count:.1f}"
@@ -111,7 +117,8 @@ _FIGURES: tuple[tuple[str, Callable[[Sequence[Told]], str]], ...] = (
     ("first answer in the agreed form", _share(lambda run: bool(run.asked) and not run.asked[0].unusable)),
     ("some answer in the agreed form, after re-asking", _share(lambda run: any(not a.unusable for a in run.asked))),
     ("drafts proposed in all answers, accepted", _drafts),
-    ("kept of the model: quotes found", _quoted),
+    ("kept of the model's own", _own),
+    ("kept where the model answered: quotes found", _quoted),
     ("memories kept per run, without events; rules alone would give", _learned),
     ("runs of which the model taught nothing but the event, and rules would", _poorer),
     ("kept, but refused by the bench's own checks", lambda runs: str(sum(bool(k.faults) for run in runs for k in run.kept))),
@@ -145,13 +152,13 @@ def _alarms(runs: Sequence[Told]) -> list[str]:
 
 def _conclusions(runs: Sequence[Told]) -> list[str]:
     """Ten of the model, or of the rules where none of the model was kept; turn about by group, lessons and statements before events."""
-    by = "model" if any(run.by == "model" and run.kept for run in runs) else "rules"
+    own = any(kept.own for run in runs for kept in run.kept)
     by_group = [
-        sorted(((r, k) for r in runs if r.group == g and r.by == by for k in r.kept), key=lambda item: item[1].kind == "event")
+        sorted(((r, k) for r in runs if r.group == g for k in r.kept if k.own == own), key=lambda item: item[1].kind == "event")
         for g in GROUPS
     ]
     rounds = [some[place] for place in range(_SHOWN) for some in by_group if place < len(some)][:_SHOWN]
-    if by == "model":
+    if own:
         head = f"{len(rounds)} conclusions of the model, with their evidence, unchosen (lessons and statements first):"
     else:
         head = f"No conclusion of the model was kept. {len(rounds)} that rules wrote in its place, with their evidence:"

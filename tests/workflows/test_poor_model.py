@@ -7,8 +7,10 @@ from temporalio.testing import WorkflowEnvironment
 
 from activities import STEPS
 from hindwise.cli.worker_process import reflectors
-from hindwise.ledger import intake
+from hindwise.ledger import intake, reflections
 from hindwise.model.reflection import ReflectionStatus
+from hindwise.reflect.judged import BESIDE, own_share
+from hindwise.reflect.rules import reflect_by_rules
 from tests.fake_llm import FakeLlm
 from tests.workflows.rig import rig
 from tests.workflows.test_daily_ceiling import task
@@ -28,6 +30,21 @@ async def test_nothing_said_only_after_a_complaint_is_giving_up_and_rules_stand_
             done = await house.final((await house.run(task("t", lang))).reflection_id)
             assert len(llm.requests) == 2
     assert (done.status, done.fallback_from, done.written_by.split()[0]) == (ReflectionStatus.COMPLETED, f"llm: {cause}", "rules")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_who_says_nothing_in_the_long_form_teaches_in_the_short_one_and_what_rules_know_stands_beside_it(
+    environment: WorkflowEnvironment, tmp_path: Path, lang: str
+) -> None:
+    with FakeLlm(["empty_success", "ok"]) as llm:
+        model = {"reflector": "llm", "llm_base_url": llm.url, "llm_model": "fake-model", "llm_api_key": "sk-test"}
+        async with rig(tmp_path / "data", environment.client, **model) as house, reflectors(house.engine) as known, house.workers(known):
+            done = await house.final((await house.run(task("t", lang))).reflection_id)
+            refused = await house.engine.ledger.read(lambda conn: reflections.attempts(conn, done.id))
+    assert (done.status, done.fallback_from, done.written_by.split()[0]) == (ReflectionStatus.COMPLETED, "", "llm")
+    assert [bool(attempt.unusable) for attempt in refused] == [True, False] and refused[1].answer.short
+    accepted = [ordinal for ordinal, _ in (refused[1].grounded or {})["accepted"]]
+    assert min(accepted) < BESIDE and len(accepted) - own_share(accepted) == len(reflect_by_rules(task("t", lang)).drafts)
 
 
 @pytest.mark.parametrize(("timeout_s", "step_s"), [(60.0, GatherResult().step_s), (900.0, 960.0)])
