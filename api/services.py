@@ -47,14 +47,19 @@ def services_of(request: Request) -> Services:
     return found
 
 
+def caller_of(request: Request) -> KeyRow:
+    """The key behind a request that passed the door."""
+    found: KeyRow = request.state.caller
+    return found
+
+
 # Async, because FastAPI runs a plain function as a dependency on another thread: two hops for two attributes.
 async def _services(request: Request) -> Services:
     return services_of(request)
 
 
 async def _caller(request: Request) -> KeyRow:
-    found: KeyRow = request.state.caller  # left there by the door
-    return found
+    return caller_of(request)
 
 
 Use = Annotated[Services, Depends(_services)]

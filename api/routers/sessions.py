@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection
 
 from api.accepting import answer_of
@@ -13,7 +13,7 @@ from api.bodies import CheckpointBody, CompleteBody, ContextQuery, SessionsQuery
 from api.door import Door, needs
 from api.fields import Id
 from api.paging import decode, page
-from api.services import Caller, Services, Use
+from api.services import Caller, Services, Use, caller_of, services_of
 from api.turns import is_small, to_turns
 from hindwise.errors import NotFound
 from hindwise.ledger import intake, sessions
@@ -32,12 +32,14 @@ _CONTEXT_PAGE = 50
 
 
 @router.post("/{session_id:path}/turns", operation_id="record_turns", openapi_extra=needs("write"))
-async def record_turns(session_id: Id, body: TurnsBody, services: Use, caller: Caller) -> TurnsAnswer:
+async def record_turns(session_id: Id, body: TurnsBody, request: Request) -> TurnsAnswer:
     """Keep turns of a session. A turn id sent again with the same content is a duplicate; with other content, 409 and nothing is kept.
 
     Without `turn_id`: a request that begins with the newest turns of the open task repeats them; the same words said later are new.
     """
-    engine, tenant = services.engine, caller.tenant_id
+    # Taken from the request itself: FastAPI's walk over two dependencies takes longer than all that is done here before the ledger.
+    services, tenant = services_of(request), caller_of(request).tenant_id
+    engine = services.engine
     user_id, agent_id = body.user_id or "", body.agent_id or ""
     now = engine.clock.now()
     turns = await _prepared(body, user_id, agent_id, services)
