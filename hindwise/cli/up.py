@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import shlex
+import shutil
 import signal
 import sys
 import tempfile
@@ -184,6 +186,15 @@ def _readers_may_leave(stream: TextIO) -> Iterator[None]:
         os.close(nowhere)
 
 
+def own_command() -> str:
+    """How a person calls us from the folder where we were started: by name where PATH has us, else by the way to our file."""
+    here = Path(sys.argv[0])
+    known = shutil.which("hindwise")
+    if (known and Path(known).resolve() == here.resolve()) or here.name != "hindwise":
+        return "hindwise"
+    return shlex.quote(str(here.absolute().relative_to(Path.cwd()) if here.absolute().is_relative_to(Path.cwd()) else here))
+
+
 class Voice:
     """What `up` tells a person, or with --json a script. A reader that went away, or a closed terminal, must not end what runs."""
 
@@ -233,7 +244,7 @@ class Voice:
                 self._say("key"): str(self._plan.data / "api_key") if told.api_key else self._say("no_key"),
                 self._say("data"): self._plan.data,
                 self._say("logs"): self._plan.data / "logs",
-                self._say("try"): self._say("try_line", data=data),
+                self._say("try"): self._say("try_line", command=own_command(), data=data),
             }
         )
         console.line(self._say("stop"), "dim")

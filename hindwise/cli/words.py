@@ -15,8 +15,8 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
     "logs": {"en": "logs", "zh": "日志"},
     "try": {"en": "try", "zh": "试一试"},
     "try_line": {
-        "en": "hindwise remember 'Ana prefers aisle seats' --user ana{data}",
-        "zh": "hindwise remember '小安喜欢靠过道的座位' --user ana{data}",
+        "en": "{command} remember 'Ana prefers aisle seats' --user ana{data}",
+        "zh": "{command} remember '小安喜欢靠过道的座位' --user ana{data}",
     },
     "stop": {"en": "Ctrl-C stops everything.", "zh": "按 Ctrl-C 全部停止。"},
     "stopping": {"en": "Stopping API, worker and Temporal …", "zh": "正在停止 API、worker 和 Temporal …"},
