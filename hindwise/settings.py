@@ -55,9 +55,9 @@ class Settings(BaseSettings):
     port: int = Field(default=8080, ge=0, le=65535)
     """Port of the API; 0 = any free one. Left alone and in use, `hindwise up` takes a free one."""
     api_url: str = ""
-    """Where the CLI finds a running API; empty = what the data directory says."""
+    """Where the CLI finds a running API; empty = what the data directory says, else whatever answers at HINDWISE_HOST and HINDWISE_PORT."""
     api_key: SecretStr = SecretStr("")
-    """Key that the CLI shows; empty = the one in the data directory."""
+    """Key that the CLI shows; empty = the one in the data directory, to the API that runs there."""
     auth: bool = True
     """False only with a loopback host."""
     rate_limit_per_minute: int = Field(default=6_000, ge=1)
