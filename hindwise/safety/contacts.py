@@ -44,8 +44,8 @@ _LANDLINE = re.compile(
 _AMERICAN = re.compile(_LEFT + r"(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[.-])[2-9]\d{2}[.-]\d{4}" + _RIGHT)
 _INTERNATIONAL = re.compile(r"(?<![A-Za-z0-9_.+-])\+[1-9]\d{0,2}(?:[ .-]{0,2}(?:\(\d{1,5}\)|\d{1,14})){1,7}" + _RIGHT)
 _CUED = re.compile(
-    r"(?i)(?:(?<![a-z])(?:phone|telephone|tel|mobile|cell(?:phone)?|fax|whatsapp)(?:[ _.-]?(?:number|num|no|nr))?"
-    r"|手机(?:号码?)?|电话(?:号码?)?|座机(?:号码?)?|联系方式|联系电话|传真(?:号码?)?)"
+    r"(?i)(?:(?<![a-z])(?:phone|telephone|tel|mobile|cell[ -]?phone|(?<=my )cell|cell(?=[ _-]num)|fax|whatsapp)"
+    r"(?:[ _.-]?(?:number|num|no|nr))?|手机(?:号码?)?|电话(?:号码?)?|座机(?:号码?)?|联系方式|联系电话|传真(?:号码?)?)"
     r"(?:\\{0,3}[\"'])?\s?(?:(?:is|was|are)(?=[ :])|是|为|[:：=.#])\s?(?:\\{0,3}[\"'])?"
     r"(?P<number>(?:\+|00)?[(（]?\d(?:[ ()（）./-]{0,2}\d){6,14})" + _RIGHT
 )
@@ -106,14 +106,25 @@ def _email(match: re.Match[str], *, found: list[str]) -> str:
 
 def _cued(match: re.Match[str], *, found: list[str]) -> str:
     found.append("phone")
-    return f"{match[0][: match.start('number') - match.start()]}[masked:phone]{match[0][match.end('number') - match.start() :]}"
+    before, after = match[0][: match.start("number") - match.start()], match[0][match.end("number") - match.start() :]
+    return f"{before}{in_place_of_number('[masked:phone]', match.string, match.start('number'), match.end('number'))}{after}"
 
 
 def _phone(match: re.Match[str], *, counts: Callable[[re.Match[str]], bool], found: list[str]) -> str:
     if not counts(match):
         return match[0]
     found.append("phone")
-    return "[masked:phone]"
+    return in_place_of_number("[masked:phone]", match.string, match.start(), match.end())
+
+
+_BARE_IN_JSON = re.compile(r"\"\s{0,4}:\s{0,4}$")
+
+
+def in_place_of_number(mask: str, text: str, start: int, end: int) -> str:
+    """Return `mask`, in quotation marks where the number at that place is a bare one of JSON: what was JSON stays JSON."""
+    if text[end : end + 1] not in (",", "}", "]", "\n", "\r", " ", "") or not _BARE_IN_JSON.search(text, max(0, start - 10), start):
+        return mask
+    return f'"{mask}"'
 
 
 def _names_nothing_else(match: re.Match[str]) -> bool:

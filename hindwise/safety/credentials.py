@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from hindwise.safety.contacts import in_place_of_number
+
 SIGNS = (
     *("cookie", "sshpass", "curl", "mysql", "mariadb", "kennwort", "contrase", "access code", " phrase", "mnemonic"),
     *("your code", " is your "),
@@ -193,7 +195,8 @@ def mask_named(text: str, found: list[str]) -> str:
         found.append(what)
         start, end = match.start("value") - match.start(), match.end("value") - match.start()
         tail = match["value"][len(match["value"].rstrip(".!?")) :]
-        return f"{match[0][:start]}[masked:{what}]{tail}{match[0][end:]}"
+        told = in_place_of_number(f"[masked:{what}]", match.string, match.start("value"), match.end("value"))
+        return f"{match[0][:start]}{told}{tail}{match[0][end:]}"
 
     def replace_zh(match: re.Match[str]) -> str:
         if match["value"].startswith("[masked") or _CODE_LIKE.match(match["value"]):
@@ -230,4 +233,5 @@ def _masked(match: re.Match[str], what: str, found: list[str]) -> str:
         return match[0]
     found.append(what)
     start, end = match.start("value") - match.start(), match.end("value") - match.start()
-    return f"{match[0][:start]}[masked:{what}]{match[0][end:]}"
+    told = in_place_of_number(f"[masked:{what}]", match.string, match.start("value"), match.end("value"))
+    return f"{match[0][:start]}{told}{match[0][end:]}"

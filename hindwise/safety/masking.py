@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hindwise.safety import credentials
-from hindwise.safety.contacts import NO_CONTACTS, Contacts, mask_contacts, number_of_something_else, phone_under
+from hindwise.safety.contacts import NO_CONTACTS, Contacts, in_place_of_number, mask_contacts, number_of_something_else, phone_under
 from hindwise.safety.disguised import undisguised
 from hindwise.safety.quick_look import PIN_SAID, may_hold_secret
 from hindwise.safety.spoken import mask_said
@@ -112,7 +112,8 @@ def _substitute(
             return match[0]
         found.append(what)
         start, end = match.start(value) - match.start(), match.end(value) - match.start()
-        return f"{match[0][:start]}[masked:{what}]{match[0][end:]}"
+        told = in_place_of_number(f"[masked:{what}]", match.string, match.start(value), match.end(value))
+        return f"{match[0][:start]}{told}{match[0][end:]}"
 
     return pattern.sub(replace, text)
 

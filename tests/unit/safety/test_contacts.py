@@ -85,6 +85,13 @@ def test_the_name_in_json_says_what_a_number_is() -> None:
     assert mask_json(value) == mask_json(value, NO_CONTACTS) == value
 
 
+def test_a_bare_number_in_json_becomes_a_text_so_that_it_stays_json() -> None:
+    text = '{"mobile": 13812345678, "card": 4111111111111111, "password": 20260105, "id": 7}'
+    told = json.loads(mask(text, PHONES).text)
+    assert told == {"mobile": "[masked:phone]", "card": "[masked:card]", "password": "[masked:password]", "id": 7}
+    assert mask("card: 4111111111111111, phone: 13812345678", PHONES).text == "card: [masked:card], phone: [masked:phone]"
+
+
 def test_a_secret_under_a_secrets_name_is_masked_however_it_is_nested() -> None:
     value = {
         "password": {"value": "firewall", "type": "text"},
