@@ -135,7 +135,11 @@ def _parallel() -> list[str]:
         "expectation was widened: “metric units” for kilometres. Words were also found on 25 more pairs, made for that and not",
         "kept. The author of the later runs also changed the rules, so their report half is less unseen than the first set's,",
         "of which no more than its tasks in a few words was read: it did not move (English 0.92, Chinese 0.83 before and",
-        "after).",
+        "after). Since then 36 more Chinese runs and 144 Chinese sentences were written for finding gaps and not kept as a set: of 70",
+        "standing orders the rules read 7 first and 39 now, of 74 momentary states they took 17 for a memory and take 4. The kinds of",
+        "what the Chinese report half lacks were looked at, not its words; it did not move: two orders are still missed, one fact and one",
+        "todo too many. With twelve expectations a half tells little: over the 40 runs the languages are 5 points apart, over both sets",
+        "one.",
     ]
 
 
