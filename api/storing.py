@@ -18,11 +18,12 @@ class Storing:
 
     def text(self, text: str) -> str:
         """Return `text` without control characters and with secrets masked."""
-        return mask(clean(text), self.contacts).text
+        return mask(clean(text), self.contacts).text if text else ""
 
     def line(self, text: str, max_chars: int) -> str:
         """Return `text` safe, on one line, in at most `max_chars` characters."""
-        return truncate(mask(one_line(text), self.contacts).text, max_chars)
+        # Most turns have no name and belong to no call.
+        return truncate(mask(one_line(text), self.contacts).text, max_chars) if text else ""
 
     def json(self, value: Any) -> Any:
         """Return a JSON value with every string in it safe, names included."""
