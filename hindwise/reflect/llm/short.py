@@ -61,15 +61,22 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 def in_long_form(parsed: dict[str, object], episode: Episode, asked: Question) -> dict[str, object]:
     """Return the answer with all that the long form has. Raises AnswerUnusable for a lesson that the transcript does not bear out.
 
-    What the model thought before its lesson is not kept: nothing shows that it is true. An entry with a conclusion is in the long form
-    already; what is of another type than asked for is left for the form to refuse.
+    What the model thought before its lesson is not kept: nothing shows that it is true. Where it thought and named no lesson that is an
+    answer: pressed for a reason it makes up a lesson. An entry with a conclusion is in the long form already; what is of another type than
+    asked for is left for the form to refuse.
     """
     lessons = parsed.get("lessons")
     if not isinstance(lessons, list):
         return parsed
+    if not lessons and _thought(parsed.get("retrospective")) and not parsed.get("nothing_because"):
+        return {"nothing_because": say(asked.lang, "the model named no lesson", "模型没有说出经验")}
     whole = [_whole(entry, place, episode, asked) if isinstance(entry, dict) else entry for place, entry in enumerate(lessons)]
     thoughts = parsed.get("retrospective") if any(isinstance(entry, dict) and "conclusion" in entry for entry in lessons) else {}
     return {**parsed, "retrospective": thoughts, "lessons": whole}
+
+
+def _thought(retrospective: object) -> bool:
+    return isinstance(retrospective, dict) and any(isinstance(text, str) and text.strip() for text in retrospective.values())
 
 
 def _whole(entry: dict[str, Any], place: int, episode: Episode, asked: Question) -> dict[str, Any]:

@@ -29,7 +29,6 @@ ANSWERS = json.loads(Path(__file__).with_name("small_model_answers.json").read_t
 SAID = {(one["run"], one["form"]): one["said"] for one in ANSWERS}
 RUNS = {run["id"]: run for run in parallel.runs()}
 LANGS = pytest.mark.parametrize("lang", ["en", "zh"])
-EMPTY = json.dumps({"lessons": [], "items": [], "nothing_because": ""})
 
 
 def asker(llm: FakeLlm, form: str = "auto", model: str = "small") -> LlmReflector:
@@ -138,6 +137,17 @@ async def test_a_lesson_whose_words_do_not_stand_in_the_transcript_is_refused_an
 async def test_what_is_missing_in_the_short_form_is_complained_about_as_in_the_long_one(text, names):
     with pytest.raises(AnswerUnusable, match=names):
         await said(text, episode())
+
+
+@LANGS
+async def test_who_thought_and_named_no_lesson_is_not_pressed_for_one(lang):
+    """Pressed, the real model made up a lesson and wrote beside it that there was none."""
+    about = parallel.episode_of(RUNS[f"rest-tomorrow-{lang}"])
+    thoughts = {"what_failed_and_why": "第四章还没翻，明天再弄吧", "what_worked": "第一章到第三章已翻译完"}
+    answer = await said(json.dumps({"retrospective": thoughts, "lessons": [], "nothing_because": ""}, ensure_ascii=False), about)
+    judged = judge(about, answer)
+    assert answer.nothing_because and not answer.drafts and not judged.complaints
+    assert [draft for _, draft in judged.accepted] == list(reflect_by_rules(about).drafts)
 
 
 async def test_validators_judge_a_short_lesson_as_any_other():
