@@ -27,6 +27,8 @@ _LEAST = 40
 """k and some more are asked for, at least so many: the server's figures and ours may differ at the edge, and of equal ones the lower ids
 stay."""
 _LEAN_SLACK = 4
+_ALL_NEAR = 150
+"""Of a space up to this size a lean question asks how near each is: that takes less than to read the vectors of those the words found."""
 _PAGE = 1_000
 _CHANGES = 200
 """More than this since the last question, and all is counted anew."""
@@ -106,7 +108,8 @@ class Searcher:
         weights = Weights(words, asked.tokens)
         searched = weights.searched
         # In this order they are sent: meaning takes longest.
-        for_meaning, for_words = self._by_meaning(here, asked), self._known_by_words(here, words, weights, asked)
+        for_meaning = self._by_meaning(here, asked, words.docs if asked.lean and words.docs <= _ALL_NEAR else 0)
+        for_words = self._known_by_words(here, words, weights, asked)
         changed: list[Written] = []
         if asked.lean and monotonic() - words.looked_at < _FRESH_S:
             by_meaning, (by_words, cosines) = await asyncio.gather(for_meaning, for_words)
@@ -145,7 +148,7 @@ class Searcher:
         found = await self._by_words(here, weights.searched, asked)
         if asked.lean:
             known = [(hit.key, document) for hit in found[0] if (document := words.documents.get(hit.key)) is not None]
-            if asked.vector is not None:
+            if asked.vector is not None and words.docs > _ALL_NEAR:
                 asked.early([document.memory_id for _, document in known])
             for key, document in known:
                 weights.bm25(key, document)
@@ -161,10 +164,10 @@ class Searcher:
         these = Filter.by_id().contains_any([hit.object_id for hit in hits])
         return hits, {hit.key: hit.score for hit in await self._asking.near(here, asked.vector, these, len(hits))}
 
-    async def _by_meaning(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[Hit]:
+    async def _by_meaning(self, here: CollectionAsync[Any, Any], asked: Asked, least: int = 0) -> list[Hit]:
         if asked.vector is None:
             return []
-        return await self._asking.by_meaning(here, asked.vector, asked.kinds, _limit(asked))
+        return await self._asking.by_meaning(here, asked.vector, asked.kinds, max(least, _limit(asked)))
 
     async def _changes(self, here: CollectionAsync[Any, Any], words: SpaceWords) -> list[Written]:
         """What was written since, oldest first; cut at _CHANGES."""

@@ -1,7 +1,7 @@
 """What the index finds for a question: asked on the ledger thread where it lies in this process, else from the event loop.
 
 An index on a server leaves out how near the finds of the words are in meaning, and names them as soon as it knows them: their vectors
-are read from the ledger while the server still searches by meaning.
+are read from the ledger while the server still searches by meaning, and with them which items stand whatever is asked.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ from hindwise.index.live import LiveIndex
 from hindwise.index.projection import index_space
 from hindwise.ledger import embeddings
 from hindwise.model.brief import RecallQuery
+from hindwise.recall import queries
 from hindwise.recall.candidates import cosine_of
 from hindwise.recall.fusion import fuse
 from hindwise.recall.queries import Survey
@@ -58,6 +59,8 @@ class Finds:
     down: bool
     survey_ms: float
     ms: float
+    stands: Sequence[str] | None = None
+    """Ids of the standing items, where they were read while the index was asked."""
 
 
 class Finder:
@@ -93,8 +96,8 @@ class Finder:
         if survey.behind:
             return Finds(survey, (), True, survey_ms, 0.0)
         at = perf_counter()
-        cosines = _Cosines(self._engine, list(survey.numbers.values()), asked.vector)
-        ask = self._engine.index.candidates if self._lean is None else partial(self._lean.candidates_lean, early=cosines.ask)
+        beside = _Beside(self._engine, list(survey.numbers.values()), asked.vector)
+        ask = self._engine.index.candidates if self._lean is None else partial(self._lean.candidates_lean, early=beside.read)
         calls = [
             ask(index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters, k=CANDIDATES)
             for name in survey.numbers
@@ -103,52 +106,58 @@ class Finder:
             async with asyncio.timeout(max(_INDEX_LIMIT_S, self._engine.settings.index_timeout_s + _SPARE_S)):
                 # A single one needs no task of its own.
                 lists = [await calls[0]] if len(calls) == 1 else await asyncio.gather(*calls)
+            await beside.done()
         except (TimeoutError, IndexUnavailable, DimensionMismatch):
             # A mismatch means that another embedder is being moved to: until the index is rebuilt, the ledger answers.
-            await cosines.give_up()
+            await beside.give_up()
             return Finds(survey, (), True, survey_ms, ms_since(at))
         except BaseException:
-            await cosines.give_up()
+            await beside.give_up()
             raise
-        return Finds(survey, await cosines.filled(lists), False, survey_ms, ms_since(at))
+        return Finds(survey, beside.filled(lists), False, survey_ms, ms_since(at), beside.stands)
 
 
-class _Cosines:
-    """How near memories are to a question, by the ledger's vectors, read while the index is still at work."""
+class _Beside:
+    """What is read from the ledger while the index is still at work: how near memories are to the question, by the ledger's vectors."""
 
     def __init__(self, engine: Engine, numbers: Sequence[int], vector: Vector | None) -> None:
         self._ledger, self._model = engine.ledger, engine.embedder.model
         self._numbers, self._vector = numbers, vector
         self._asked: set[str] = set()
-        self._tasks: list[asyncio.Task[dict[str, float | None]]] = []
+        self._tasks: list[asyncio.Task[None]] = []
         self._over = False
+        self._cosines: dict[str, float | None] = {}
+        self.stands: list[str] | None = None
+        """Standing items, read on the same way."""
 
-    def ask(self, memory_ids: Iterable[str]) -> None:
-        """Begin to read; at once back. On the event loop."""
+    def read(self, memory_ids: Iterable[str]) -> None:
+        """Begin with these; at once back. On the event loop."""
         new = [memory_id for memory_id in memory_ids if memory_id not in self._asked]
         if self._vector is not None and new and not self._over:
             self._asked.update(new)
-            self._tasks.append(asyncio.create_task(self._ledger.read(partial(self._read, new)), name="recall-cosines"))
+            work = partial(self._read, new, not self._tasks)
+            self._tasks.append(asyncio.create_task(self._ledger.read(work), name="recall-beside"))
 
-    def _read(self, memory_ids: Sequence[str], conn: Connection) -> dict[str, float | None]:
+    def _read(self, memory_ids: Sequence[str], is_first: bool, conn: Connection) -> None:
         vectors = embeddings.of_memories(conn, self._numbers, self._model, memory_ids)
-        return {memory_id: cosine_of(vector, self._vector) for memory_id, vector in vectors.items()}
+        self._cosines |= {memory_id: cosine_of(vector, self._vector) for memory_id, vector in vectors.items()}
+        if is_first:
+            self.stands = queries.standing_ids(conn, self._numbers)
 
-    async def filled(self, lists: Sequence[Sequence[Candidate]]) -> Sequence[Sequence[Candidate]]:
-        """The lists with what they left out, where the ledger knew it. Raises LedgerUnavailable."""
+    async def done(self) -> None:
+        """Wait until all is read. Raises LedgerUnavailable."""
+        for task in self._tasks:
+            await task
+
+    def filled(self, lists: Sequence[Sequence[Candidate]]) -> Sequence[Sequence[Candidate]]:
+        """The lists with what they left out, where the ledger knew it."""
         if not self._tasks:
             return lists
-        known: dict[str, float | None] = {}
-        try:
-            for task in self._tasks:
-                known |= await task
-        except BaseException:
-            await self.give_up()
-            raise
+        known = self._cosines
         return [[_with_cosine(one, known) if one.cosine is None else one for one in found] for found in lists]
 
     async def give_up(self) -> None:
-        """Nobody needs them any more."""
+        """Nobody needs it any more."""
         self._over = True
         for task in self._tasks:
             task.cancel()

@@ -167,7 +167,7 @@ _WHAT_STANDS = (
     .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
     .limit(MAX_STANDING)
 )
-_STANDING = Prepared(_WHAT_STANDS, few=_FEW)
+_STANDING, _STANDING_IDS = Prepared(_WHAT_STANDS, few=_FEW), Prepared(_WHAT_STANDS.with_only_columns(memories.c.id), few=_FEW)
 _ROWS_AND_STANDING = Prepared(
     union_all(
         select(*_RAW, literal_column("0").label("stands")).where(memories.c.id.in_(_IDS)),
@@ -233,8 +233,22 @@ def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Raw]:
     return _raw(_STANDING.rows(conn, {"spaces": list(space_nos)})) if space_nos else []
 
 
-def rows_and_standing(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> tuple[list[Raw], list[Raw]]:
-    """Return `live_rows` and `standing_rows` as of one moment: one brief must not tell an old value and the new one."""
+def standing_ids(conn: Connection, space_nos: Sequence[int]) -> list[str]:
+    """Return their ids, in the same order; for who reads the rows later, together with others."""
+    return [memory_id for (memory_id,) in _STANDING_IDS.rows(conn, {"spaces": list(space_nos)})] if space_nos else []
+
+
+def rows_and_standing(
+    conn: Connection, space_nos: Sequence[int], ids: Sequence[str], stands: Sequence[str] | None = None
+) -> tuple[list[Raw], list[Raw]]:
+    """Return `live_rows` and `standing_rows` as of one moment: one brief must not tell an old value and the new one.
+
+    stands: what `standing_ids` said a moment ago, for less; of these, what still may be told.
+    """
+    if stands is not None:
+        there = live_rows(conn, space_nos, list(dict.fromkeys((*ids, *stands))))
+        by_id, wanted = {row.id: row for row in there}, frozenset(ids)
+        return [row for row in there if row.id in wanted], [by_id[memory_id] for memory_id in stands if memory_id in by_id]
     if is_sqlite(conn) or not ids or not space_nos:
         return live_rows(conn, space_nos, ids), standing_rows(conn, space_nos)
     # Each statement sees what is committed when it begins. And one answer takes one way there and back.

@@ -193,7 +193,8 @@ class Recaller:
             rows, candidates, standing = queries.newest_rows(conn, numbers, _DEGRADED_ROWS), {}, queries.standing_rows(conn, numbers)
         else:
             candidates = best_of(finds.lists, asked.query.limit + _SPARE)
-            rows, standing = queries.rows_and_standing(conn, numbers, list({**candidates, **dict.fromkeys(finds.survey.unapplied)}))
+            wanted = list({**candidates, **dict.fromkeys(finds.survey.unapplied)})
+            rows, standing = queries.rows_and_standing(conn, numbers, wanted, finds.stands)
         found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
         found += self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
         return found, [Found(row, 0.0, None) for row in standing]

@@ -26,7 +26,7 @@ def engine(running: tuple[Engine, Recaller]) -> Engine:
     return running[0]
 
 
-def _values(statement: Prepared, hashes: list[str]) -> dict[str, Any]:
+def _values(statement: Prepared, spaces: list[int], hashes: list[str]) -> dict[str, Any]:
     ids = [pinned.memory_id(f"many {number}") for number in range(40)]
     given = {
         "tenant": "default",
@@ -46,9 +46,10 @@ async def test_they_give_what_sqlalchemy_gives_first_and_prepared(engine: Engine
 
     def compare(conn: Connection) -> int:
         told = 0
+        spaces = list(conn.execute(text("SELECT no FROM spaces ORDER BY no")).scalars())
         hashes = list(conn.execute(text("SELECT text_hash FROM memories ORDER BY id LIMIT 20")).scalars())
         for name, statement in PREPARED.items():
-            values = _values(statement, hashes)
+            values = _values(statement, spaces, hashes)
             theirs = sorted(map(repr, map(tuple, conn.execute(statement.statement, values))))
             for _ in range(2):
                 assert sorted(map(repr, statement.rows(conn, values))) == theirs, name
