@@ -55,7 +55,7 @@ def parse_json(body: bytes | str, *, lenient: bool = False) -> Any:
     """
     try:
         text = body if isinstance(body, str) else body.decode("utf-8-sig")
-        value = json.loads(text, parse_constant=_no_constant, strict=not lenient)
+        value = (_LENIENT if lenient else _STRICT).decode(text)
     except UnicodeDecodeError as error:
         raise InvalidInput(f"the body is not UTF-8 (byte {error.start})") from error
     except json.JSONDecodeError as error:
@@ -70,6 +70,10 @@ def parse_json(body: bytes | str, *, lenient: bool = False) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise InvalidInput(f"{name} is no JSON number")
+
+
+# Made once: `json.loads` makes one for each call.
+_STRICT, _LENIENT = (json.JSONDecoder(parse_constant=_no_constant, strict=strict) for strict in (True, False))
 
 
 def _check_shape(value: Any) -> None:
