@@ -27,11 +27,13 @@ def erase(conn: Connection, tenant_id: str, memory_id: str, now: datetime) -> st
     Its outbox mark stays, so that every index forgets it too.
     """
     memory, _ = load(conn, tenant_id, memory_id)
-    reflection_ids = draft_erasure.lock(conn, memory, _neighbours(conn, memory))
+    draft_erasure.lock(conn, memory, _neighbours(conn, memory))
     spaces.lock(conn, tenant_id, [memory.space])
     memory, space_no = load(conn, tenant_id, memory_id)  # as it is now that nobody else changes it
     text_hash = conn.execute(select(memories.c.text_hash).where(memories.c.id == memory_id)).scalar_one()
     neighbours = _neighbours(conn, memory)
+    # Again: whoever settled while the space was waited for is seen only now, and has let go of its reflection.
+    reflection_ids = draft_erasure.lock(conn, memory, neighbours)
     _detach_predecessors(conn, memory, now)
     _blank_history(conn, memory, neighbours)
     draft_erasure.blank(conn, memory, reflection_ids)

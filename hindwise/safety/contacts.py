@@ -42,7 +42,8 @@ _LANDLINE = re.compile(
     r"[2-8]\d{2,3}[ -]?\d{4}(?:[ -]?(?:转|ext\.?|x) ?\d{1,6})?" + _RIGHT
 )
 _AMERICAN = re.compile(_LEFT + r"(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[.-])[2-9]\d{2}[.-]\d{4}" + _RIGHT)
-_INTERNATIONAL = re.compile(r"(?<![A-Za-z0-9_.+-])\+[1-9]\d{0,2}(?:[ .-]{0,2}(?:\(\d{1,5}\)|\d{1,14})){1,7}" + _RIGHT)
+# Digit by digit: a run of digits that can be cut in several ways is tried in all of them.
+_INTERNATIONAL = re.compile(r"(?<![A-Za-z0-9_.+-])\+[1-9](?:[ .()-]{0,2}\d){6,17}(?!%|°)" + _RIGHT)
 _CUED = re.compile(
     r"(?i)(?:(?<![a-z])(?:phone|telephone|tel|mobile|cell[ -]?phone|(?<=my )cell|cell(?=[ _-]num)|fax|whatsapp)"
     r"(?:[ _.-]?(?:number|num|no|nr))?|手机(?:号码?)?|电话(?:号码?)?|座机(?:号码?)?|联系方式|联系电话|传真(?:号码?)?)"
@@ -132,8 +133,10 @@ def _names_nothing_else(match: re.Match[str]) -> bool:
 
 
 def _is_international(match: re.Match[str]) -> bool:
-    """A country and as many digits as its numbers have; not `+20 000 000` and not a difference of eight digits."""
+    """A country and as many digits as its numbers have; not `+20 000 000`, a difference of eight digits, or a decimal fraction."""
     groups = re.findall(r"\d+", match[0])
+    if len(groups) == 2 and match[0] == f"+{groups[0]}.{groups[1]}":
+        return False
     digits = "".join(groups)
     if not 8 <= len(digits) <= 15 or (len(groups) == 1 and len(digits) < 10):
         return False

@@ -59,9 +59,9 @@ ASIDE = re.compile(
 
 ACCEPTS = re.compile(
     r"(?i)\W*(?:(?:ok(?:ay)?|great|perfect|cool|nice|good|fine|excellent|awesome|wonderful|lovely|super|al(?:l |)right|understood|got it"
-    r"|i see|makes sense|works for me|sounds good|(?:ha)+|very (?:good|nice|helpful)|good to know|that (?:works|helps|helped|worked)"
+    r"|i see|makes sense|works for me|sounds good|(?:ha)++|very (?:good|nice|helpful)|good to know|that (?:works|helps|helped|worked)"
     r"|thanks?(?: you)?(?: so much| very much| a lot)?|much appreciated|cheers|好的?|好了|很好|真好|不错|太好了|太棒了|完美|可以了?|行|懂了"
-    r"|明白了?|知道了|了解了?|收到|哈+|嗯+|谢谢(?:你|您|啦)?|谢啦|多谢|非常感谢|感谢|辛苦了)[\s,，.。!！~、]*)+"
+    r"|明白了?|知道了|了解了?|收到|哈++|嗯++|谢谢(?:你|您|啦)?|谢啦|多谢|非常感谢|感谢|辛苦了)[\s,，.。!！~、]*)+"
 )
 """A sentence (fullmatch) that takes what was done for done."""
 

@@ -1,8 +1,12 @@
 """Whoever deletes a memory finds it nowhere in other words: in no refused draft, no earlier answer, no run before; both languages."""
 
+import asyncio
+import threading
+import time
+
 import pytest
 
-from hindwise.ledger import intake, memory_erasure, reflections, refusals, reruns
+from hindwise.ledger import intake, memory_erasure, reflections, refusals, reruns, spaces
 from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
@@ -28,10 +32,10 @@ SAID = {
 }
 
 
-def draft(lang: str, name: str) -> Draft:
+def draft(lang: str, name: str, run: str = "run") -> Draft:
     conclusion, attribute, value = SAID[lang][name]
     # What is refused stands on another turn, or on one that is not there: nothing ties it to the memory but its meaning.
-    place = make_evidence("e-run", f"said {name}", seq={"kept": 1, "reworded": 9, "other": 2}[name])
+    place = make_evidence(f"e-{run}", f"said {name}", seq={"kept": 1, "reworded": 9, "other": 2}[name])
     return make_draft(conclusion, kind="fact", attribute=attribute, value=value, language=lang, evidence=(place,))
 
 
@@ -168,3 +172,32 @@ async def test_a_memory_of_another_task_leaves_this_ones_refusals_as_they_are(le
     far, (decision,) = await ledger.write(work)
     await erase(ledger, decision.memory_id)
     assert "canary-5512" in await everything_kept(ledger, far)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_another_task_that_is_settled_while_the_deletion_waits_tells_it_no_more(ledger, lang):
+    kept = draft(lang, "kept")
+    again, reworded = draft(lang, "kept", "another"), draft(lang, "reworded", "another")
+    held = threading.Event()
+
+    def first(conn):
+        reflection_id = accept(conn).reflection_id
+        answered(conn, reflection_id, 1, kept, accepted=[kept])
+        return settled(conn, reflection_id, kept)
+
+    def other_task(conn):
+        spaces.lock(conn, TENANT, ["user:u1"])
+        answered(conn, other, 1, again, reworded, accepted=[again], rejected=[reworded])
+        made = settled(conn, other, again)
+        held.set()
+        time.sleep(0.5)  # the deletion has looked around by now, and waits for the space
+        return made
+
+    (decision,) = await ledger.write(first)
+    other = await ledger.write(lambda conn: accept(conn, "another").reflection_id)
+    settling = asyncio.create_task(ledger.write(other_task))
+    await asyncio.to_thread(held.wait, 10)
+    await asyncio.gather(settling, erase(ledger, decision.memory_id))
+    assert [one.memory_id for one in settling.result()] == [decision.memory_id]
+    left = await everything_kept(ledger, other)
+    assert "canary-5512" not in left and SAID[lang]["kept"][0] not in left

@@ -1,5 +1,6 @@
 """Where one task of an idle session ends and the next begins, in both languages; and where nothing ends."""
 
+import time
 from datetime import timedelta
 from itertools import pairwise
 
@@ -320,3 +321,13 @@ def test_boundaries_of_joined_runs_are_found_in_both_languages(lang: str, half: 
 def test_runs_about_one_thing_and_orders_in_a_row_are_left_whole() -> None:
     cut = [name for _, name, turns in (*whole_runs(), *chains()) if len(segment(turns)) > 1]
     assert len(cut) <= 2, cut
+
+
+@pytest.mark.parametrize("laugh", ["哈", "嗯", "ha", "好", "谢谢", "ok ", "thanks ", "行", "可以"])
+@pytest.mark.parametrize("end", ["笑死我了", "x", ""])
+def test_who_laughs_for_long_is_read_once(laugh: str, end: str) -> None:
+    """Words that can be cut in several ways double the time with each character: two hundred would never end."""
+    asked = make_turns(("user", "Find a hotel in Bern"), ("assistant", "Here is one"), ("user", laugh * 200 + end), ("assistant", "?"))
+    before = time.process_time()
+    assert segment(asked)
+    assert time.process_time() - before < 5.0

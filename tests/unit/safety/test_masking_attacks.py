@@ -69,3 +69,34 @@ def test_hostile_repetition_of_what_begins_a_rule_takes_linear_time(piece: str) 
         mask(text, Contacts(phones=True, emails=True))
         took.append(time.process_time() - before)
     assert took[1] < 10 * max(took[0], 0.05)
+
+
+@pytest.mark.parametrize("run", ["+1", "1", "a", "A", "=", "0", "-", "阿", "密", "+"])
+@pytest.mark.parametrize("end", ["a", ",5", "% ", "元", " "])
+def test_a_long_run_that_ends_otherwise_than_a_rule_wants_is_looked_at_once(run: str, end: str) -> None:
+    """What can be cut in several ways costs a multiple with each character: two hundred would never end."""
+    text = f"+{run * 200}{end} {run * 200}{end}"
+    before = time.process_time()
+    mask(text, Contacts(phones=True, emails=True))
+    assert time.process_time() - before < 5.0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lat +31.230416, lon +121.473701",
+        "geo: +48.856614 +2.352222",
+        "growth +23.456789%",
+        '{"lat": "+31.230416"}',
+        "北纬 +31.230416，东经 +121.473701",
+        "增长 +23.4567891%",
+    ],
+)
+def test_a_signed_decimal_is_no_telephone_number(text: str) -> None:
+    assert mask(text, Contacts(phones=True)).text == text
+
+
+@pytest.mark.parametrize("number", ["+49 (0)30 901820", "+1 (415) 555-0126", "+44 20 7946 0018", "+86 10 6552 9988", "+33.1.23.45.67.89"])
+def test_a_number_with_its_country_is_one_however_it_is_grouped(number: str) -> None:
+    assert mask(f"Call {number} now", Contacts(phones=True)).text == "Call [masked:phone] now"
+    assert mask(f"请拨打{number}。", Contacts(phones=True)).text == "请拨打[masked:phone]。"
