@@ -6,7 +6,6 @@ What does not arrive here is found by the sweeper; so nothing in this module may
 import asyncio
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -23,6 +22,7 @@ from hindwise.model.ids import keyed_hash
 from hindwise.model.space import spaces_of
 from hindwise.model.turn import Turn
 from hindwise.reflect.live import has_cue
+from hindwise.text.remembered import remembered
 from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
 from workflows.erase_messages import EraseInput
 
@@ -38,7 +38,7 @@ _NOTE_AFTER_S = 0.1
 """Acknowledgements of turns are noted together after this time: no caller waits for it, and one transaction serves many."""
 
 
-_name_of = lru_cache(maxsize=4_096)(keyed_hash)
+_name_of = remembered(4_096)(keyed_hash)
 """Tenants and spaces come again with every turn."""
 
 

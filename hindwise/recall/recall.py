@@ -87,6 +87,7 @@ class Recaller:
         except BaseException:
             if begun is not None:
                 begun.cancel()
+                await asyncio.gather(begun, return_exceptions=True)
             raise
         asked = Asked(tenant_id, query, question, vector, embedder_down)
         told = await (self._at_once(asked) if begun is None else self._asking(asked, *await begun))
