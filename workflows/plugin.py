@@ -25,6 +25,7 @@ PASSED_THROUGH = (
     "workflows.ids",
     "workflows.policies",
     "workflows.steps",
+    "workflows.told",
 )
 """By name, never `workflows` itself: passing a workflow's own module through would switch off the guards in it."""
 

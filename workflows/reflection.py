@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeUpdate
-from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, TimeoutError
+from temporalio.exceptions import ActivityError, CancelledError
 
 with workflow.unsafe.imports_passed_through():
     from workflows import contracts, policies
@@ -35,6 +35,7 @@ with workflow.unsafe.imports_passed_through():
         StepInput,
     )
     from workflows.steps import run_step, upsert
+    from workflows.told import detail_of, ending_of, model_is_away, note_of, type_of
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Message)
@@ -116,7 +117,7 @@ class Reflection:
             raise _Skipped("newer-verdict")
         indexed = await self._index()
         credited = await self._credit()
-        return await self._finish(_report(chosen, resolved, indexed), note=_note(resolved, credited))
+        return await self._finish(_report(chosen, resolved, indexed), note=note_of(resolved, credited))
 
     # ---- signals ---------------------------------------------------------------------------------------------------------
 
@@ -278,7 +279,7 @@ class Reflection:
             policies.OUTCOME.value_set(self._gathered.outcome),
             policies.REFLECTOR.value_set(report.reflector),
         )
-        workflow.set_current_details(_ending(report, note))
+        workflow.set_current_details(ending_of(report, note))
         return report
 
     # ---- one step, and what happens when it cannot go on -----------------------------------------------------------------
@@ -293,16 +294,16 @@ class Reflection:
             try:
                 return await attempt()
             except ActivityError as error:
-                if isinstance(error.cause, CancelledError) or (asks_model and _model_is_away(error)):
+                if isinstance(error.cause, CancelledError) or (asks_model and model_is_away(error)):
                     raise
-                if _type_of(error) in _GONE:
+                if type_of(error) in _GONE:
                     await self._look_anew(name, error, next(pauses, None))
                 else:
                     await self._park(name, error, asks_model=asks_model)
 
     async def _look_anew(self, step: str, error: ActivityError, pause: timedelta | None) -> None:
         """Wait before the step is tried again. Raises _Skipped where the space was erased, _Vanished where it was tried often enough."""
-        if _type_of(error) == "space-erased" or not workflow.patched(_TOLD_APART):
+        if type_of(error) == "space-erased" or not workflow.patched(_TOLD_APART):
             raise _Skipped("erased") from error
         if pause is None:
             raise _Vanished(step) from error
@@ -312,7 +313,7 @@ class Reflection:
         """Say what is wrong and wait for a signal. Raises _Skipped or _RulesWanted where that is the person's wish."""
         self._released = asks_model and self._rules_wanted
         if not (self._released or self._skip_wanted):
-            await self._show_parked(step, _type_of(error), _detail_of(error))
+            await self._show_parked(step, type_of(error), detail_of(error))
             await workflow.wait_condition(lambda: self._released or self._skip_wanted)
             self._upsert(policies.PHASE.value_set("running"))
             workflow.set_current_details(f"Going on with {step}.")
@@ -357,9 +358,6 @@ class Reflection:
         upsert(self._start.search_attributes, *updates)
 
 
-# ---- what people see -----------------------------------------------------------------------------------------------------
-
-
 def _report(chosen: _Chosen, resolved: ResolveResult, indexed: IndexResult) -> ReflectionReport:
     kept = resolved.added + resolved.agreed + resolved.superseded
     return ReflectionReport(
@@ -373,42 +371,3 @@ def _report(chosen: _Chosen, resolved: ResolveResult, indexed: IndexResult) -> R
         rejected=resolved.rejected,
         index_pending=indexed.pending,
     )
-
-
-def _note(resolved: ResolveResult, credited: CreditResult) -> str:
-    due = f" Due: {resolved.due_note}." if resolved.due_note else ""
-    return due + (f" Credited {credited.credited} memories that the task was told." if credited.credited else "")
-
-
-def _ending(report: ReflectionReport, note: str) -> str:
-    if report.status == "skipped":
-        return f"Skipped: {report.skip_code}.{note}"
-    if report.status == "failed":
-        return "**Failed**: something that a step needs is gone from the ledger; `hindwise rerun` looks back anew."
-    by = f" by rules, because the model's answer was {report.fallback_cause}" if report.fallback_cause else f" by {report.reflector}"
-    if report.fallback_cause == "unavailable":
-        by = " by rules, because the model did not answer"
-    if report.fallback_cause == "budget":
-        by = " by rules, because the day's tokens for the model are used up (`hindwise rerun` catches up)"
-    if report.fallback_cause == "person":
-        by = " by rules, as a person wished"
-    counts = f"added {report.added}, agreed {report.agreed}, superseded {report.superseded}, rejected {report.rejected}"
-    pending = " The index is still catching up." if report.index_pending else ""
-    return f"Completed{by}: {counts}.{note}{pending}"
-
-
-def _type_of(error: ActivityError) -> str:
-    cause = error.cause
-    if isinstance(cause, ApplicationError):
-        return cause.type or "internal"
-    return "timeout" if isinstance(cause, TimeoutError) else "internal"
-
-
-def _detail_of(error: ActivityError) -> str:
-    """Our own words: activities let no other message through."""
-    cause = error.cause
-    return cause.message if isinstance(cause, ApplicationError) else "No answer within the step's time limit."
-
-
-def _model_is_away(error: ActivityError) -> bool:
-    return _type_of(error) in {"model-unavailable", "timeout"}
