@@ -105,21 +105,19 @@ class Searcher:
         words = self._cache.get(tenant) or await self._first_count(here, tenant)
         if words is None:
             return await self._provisional(here, asked._replace(lean=False))
-        weights = Weights(words, asked.tokens)
-        searched = weights.searched
-        # In this order they are sent: meaning takes longest.
+        # In this order they are sent: meaning takes longest, and needs no weights.
         for_meaning = self._by_meaning(here, asked, words.docs if asked.lean and words.docs <= _ALL_NEAR else 0)
-        for_words = self._known_by_words(here, words, weights, asked)
+        for_words = self._weighed_by_words(here, words, asked)
         changed: list[Written] = []
         if asked.lean and monotonic() - words.looked_at < _FRESH_S:
-            by_meaning, (by_words, cosines) = await asyncio.gather(for_meaning, for_words)
+            by_meaning, (weights, by_words, cosines) = await asyncio.gather(for_meaning, for_words)
         else:
-            by_meaning, (by_words, cosines), changed = await asyncio.gather(for_meaning, for_words, self._changes(here, words))
+            by_meaning, (weights, by_words, cosines), changed = await asyncio.gather(for_meaning, for_words, self._changes(here, words))
         if changed:
             words = await self._learnt(here, tenant, words, changed)
-            weights = Weights(words, asked.tokens)
+            searched, weights = weights.searched, Weights(words, asked.tokens)
             if set(weights.searched) != set(searched):
-                by_words, cosines = await self._known_by_words(here, words, weights, asked)
+                weights, by_words, cosines = await self._weighed_by_words(here, words, asked)
         pools = _Pools(by_words, by_meaning, cosines)
         if unknown := await _unknown(here, words, pools):
             words.learn(unknown)
@@ -141,18 +139,19 @@ class Searcher:
             return words
         return await self._count_again(here, tenant, words)
 
-    async def _known_by_words(
-        self, here: CollectionAsync[Any, Any], words: SpaceWords, weights: Weights, asked: Asked
-    ) -> tuple[list[Hit], dict[int, float]]:
+    async def _weighed_by_words(
+        self, here: CollectionAsync[Any, Any], words: SpaceWords, asked: Asked
+    ) -> tuple[Weights, list[Hit], dict[int, float]]:
         """As `_by_words`, and done with what can be done while the other pool is still awaited."""
-        found = await self._by_words(here, weights.searched, asked)
+        weights = Weights(words, asked.tokens)
+        hits, cosines = await self._by_words(here, weights.searched, asked)
         if asked.lean:
-            known = [(hit.key, document) for hit in found[0] if (document := words.documents.get(hit.key)) is not None]
+            known = [(hit.key, document) for hit in hits if (document := words.documents.get(hit.key)) is not None]
             if asked.vector is not None and words.docs > _ALL_NEAR:
                 asked.early([document.memory_id for _, document in known])
             for key, document in known:
                 weights.bm25(key, document)
-        return found
+        return weights, hits, cosines
 
     async def _by_words(self, here: CollectionAsync[Any, Any], terms: Sequence[str], asked: Asked) -> tuple[list[Hit], dict[int, float]]:
         """The best by words and some more, and the cosine of each, by key."""
@@ -242,12 +241,20 @@ def _scored(pools: _Pools, words: SpaceWords, weights: Weights, asked: Asked, sc
             lexical[key] = scores.get(key, score) if scores else score
     meaning = {key: cosine for key, cosine in pools.by_meaning if key in documents}
     by_words, by_meaning = _best(lexical, words, asked.k), _best(meaning, words, asked.k)
-    found = []
-    for key in by_words | by_meaning:
-        document = documents[key]
-        told = lexical[key] if key in by_words else 0.0
-        cosine = meaning[key] if key in meaning else pools.cosines.get(key)
-        found.append(Candidate(document.memory_id, told, cosine, 0.0 if asked.lean else weights.coverage(document)))
+    cosines = {**pools.cosines, **meaning} if pools.cosines else meaning
+    make = tuple.__new__  # as `Candidate._make` has it, without the call
+    found = [
+        make(
+            Candidate,
+            (
+                documents[key].memory_id,
+                lexical[key] if key in by_words else 0.0,
+                cosines.get(key),
+                0.0 if asked.lean else weights.coverage(documents[key]),
+            ),
+        )
+        for key in by_words | by_meaning
+    ]
     found.sort(key=_BY_ID)
     return found
 
