@@ -9,11 +9,31 @@ from where to where, this rather than that, one clause denied and another not) i
 import re
 from typing import NamedTuple
 
+from hindwise.text.bilingual_grammar import (
+    BE,
+    DONE,
+    HAVE,
+    ILL,
+    LASTS,
+    NOT,
+    NOT_EN,
+    NOT_ZH,
+    OWN_EN,
+    PHRASES_EN,
+    PHRASES_ZH,
+    SKIP,
+    SKIPPED_EN,
+    SKIPPED_ZH,
+    UNSURE,
+    UNSURE_EN,
+    UNSURE_ZH,
+    stems,
+    words,
+)
 from hindwise.text.bilingual_words import ENTRIES, PERSONS, PLACES, WHOLE_VALUES
 from hindwise.text.language import CJK
 from hindwise.text.particulars import MONTHS
 from hindwise.text.remembered import remembered
-from hindwise.text.tokens import query_tokens
 from hindwise.text.values import normalise_value
 
 MAX_CHARS = 80
@@ -50,6 +70,8 @@ def same_in_both(one: str, other: str, leaving: frozenset[str] = _NONE) -> bool:
 def concept_key(text: str, leaving: frozenset[str] = _NONE) -> str:
     """A short text as a key that is the same in both languages where the lexicon knows every word, else the text as it is."""
     said = gist_of(text) if text else None
+    if said and said.concepts - leaving != {HAVE}:
+        leaving |= {HAVE}  # "have dog" and "dog" name one thing
     return (_key(said, leaving) if said else "") or text
 
 
@@ -102,9 +124,15 @@ def _plain(value: str) -> Gist | None:
     if _HAZARD.search(value):
         return None
     named = _chinese(value) if is_chinese(value) else _english(value)
-    names = [name for name in named if name not in {_NOT, _SKIP} and name[0] != "#"]
-    denials = sum(name == _NOT for name in named) + sum(name in _DENYING for name in names)
+    if UNSURE in named:
+        return None
+    names = [name for name in named if name not in {NOT, SKIP, DONE} and name[0] != "#"]
+    denials = sum(name == NOT for name in named) + sum(name in _DENYING for name in names)
     concepts = {"like" if name in _DENYING else name for name in names}
+    if DONE in named and not (concepts & LASTS or (value.endswith("了") and (denials or HAVE in concepts))):
+        return None  # over, or just begun
+    if concepts & ILL:
+        concepts.discard(HAVE)
     joined = _AND.search(value) is not None
     if (denials and joined) or denials > 1 or len(concepts & PERSONS) > 1 or len(concepts & PLACES) > 1:
         return None
@@ -115,9 +143,8 @@ def _plain(value: str) -> Gist | None:
 
 # --- words to concepts ----------------------------------------------------------------------------------------------------------------
 
-_NOT, _SKIP = "not", ""
 _LITTLE = frozenset(
-    {_NOT, _SKIP, "can", "want", "need", "like", "undone", "only", "good", "new", "today", "send", "write", "ask", "find", "#1"}
+    (SKIP, "have to", *words("can want need like have must should undone only good new today send write ask find done not ? #1"))
 )
 """Concepts that tell little of what a text is about."""
 _NAME = re.compile(r"^=[a-z][\w-]{2,}$", re.ASCII)
@@ -150,11 +177,7 @@ _ASIDE = tuple(
 )
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
-
-
-_MONTH_NUMBER = {name: number for number, name in enumerate(_words("jan feb mar apr may jun jul aug sep oct nov dec"), 1)}
+_MONTH_NUMBER = {name: number for number, name in enumerate(words("jan feb mar apr may jun jul aug sep oct nov dec"), 1)}
 _DAYS = (
     re.compile(rf"\b(?P<month>{MONTHS})\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b"),
     re.compile(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{MONTHS})\b"),
@@ -173,52 +196,16 @@ def _month(name: str) -> int:
     return int(name) if name.isdigit() else _MONTH_NUMBER[name[:3]]
 
 
-_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
-
-
-def _stems(words: str) -> tuple[str, ...]:
-    return tuple(stem for word in _HYPHEN.sub("", words).split() for stem in query_tokens(word)[:1])
-
-
-_OWN_EN = frozenset(_words("a an the i my we our user their s"))
-"""Before whom they stand, he is still the first who is named."""
-_SKIPPED_EN = frozenset(
-    stem
-    for word in _words(
-        """me mine us you your he him his she her they them it its is are am be been being was were do does did to of in on at for with
-        by as that this these those there please will would shall should must have has had having also too very really much quite all
-        always now currently use using own any ever so just get got"""
-    )
-    for stem in query_tokens(word)
-)
-_NOT_EN = frozenset({"not", "no", "never", "none", "cannot", "neither"})
-_SKIPPED_ZH = _words(
-    """的 地 得 了 吧 啊 呢 呀 着 吗 把 在 是 就 都 也 给 对 我 我们 你 您 他 她 它 他们 她们 自己 用户 请 要 用 使用 很 非常 特别 比较
-    十分 真的 一直 一向 平时 一般 现在 目前 如今 一律 一定 总是 务必 必须 有 患有 有点 一点 一些 点儿 个 只 位 名 条 张 间 台 辆 份 杯 本
-    件 来 去 到 先 于 为 人"""
-)
-_NOT_ZH = _words("不 没 没有 别 不要 不再 再也不 从不 从来不 无 勿 不用")
-
-_EN: dict[tuple[str, ...], str] = {}
+_EN: dict[tuple[str, ...], tuple[str, ...]] = {(stem,): (UNSURE,) for stem in UNSURE_EN}
 _ZH: dict[str, tuple[str, ...]] = {}
-_ZH.update(dict.fromkeys(_SKIPPED_ZH, (_SKIP,)), **dict.fromkeys(_NOT_ZH, (_NOT,)))
+for _same, _name in ((SKIPPED_ZH, SKIP), (NOT_ZH, NOT), (UNSURE_ZH, UNSURE)):
+    _ZH.update(dict.fromkeys(_same, (_name,)))
 for _english_words, _chinese_words in ENTRIES:
-    _EN.update({_stems(word): _english_words[0] for word in _english_words})
+    _EN.update({stems(word): (_english_words[0],) for word in _english_words})
     _ZH.update(dict.fromkeys(_chinese_words, (_english_words[0],)))
-_EN |= {_stems(words): _NOT for words in ("no longer", "not any more", "not anymore", "no more")}
-_EN |= {_stems("still"): "undone", _stems("can"): "can", _stems("could"): "can", _stems("only"): "only", _stems("dislike"): "dislike"}
-_EN |= {_stems("hate"): "hate", _stems("can not stand"): "can not stand", _stems("cannot stand"): "can not stand"}
-_ZH |= {
-    "还没": ("undone",),
-    "还没有": ("undone",),
-    "还要": ("undone",),
-    "还得": ("undone",),
-    "还需要": ("undone",),
-    "可以": ("can",),
-    "能": ("can",),
-}
-_ZH |= {"不能": (_NOT, "can"), "不可以": (_NOT, "can"), "只": ("only",), "讨厌": ("hate",), "受不了": ("can not stand",), "一只": (_SKIP,)}
-_ZH |= {"不想": (_NOT, "want"), "搬到": ("move",), "搬去": ("move",), "住在": ("live",), "1个": (_SKIP,), "1只": (_SKIP,), "1位": (_SKIP,)}
+_EN |= PHRASES_EN
+_ZH |= PHRASES_ZH
+_AS_LISTED = frozenset(word for english, _ in ENTRIES for word in english) | {"moved", "preferred"}
 _LONGEST_EN, _LONGEST_ZH = max(map(len, _EN)), max(map(len, _ZH))
 
 _PIECE = re.compile(rf"--\d\d-\d\d|\d+(?:[.,:/-]\d+)*|[{CJK}]+|[^\W\d_{CJK}](?:(?![{CJK}])[\w'-])*|[%€$£¥]")
@@ -226,31 +213,41 @@ _SIGN = {"€": "euro", "$": "dollar", "£": "pound", "¥": "yuan", "%": "percen
 
 
 def _english(value: str) -> list[str]:
-    stems: list[str] = []
-    for piece in _PIECE.findall(value):
-        stems.append(f"#{piece}" if piece[0].isdigit() or piece.startswith("--") else _SIGN.get(piece) or (_stems(piece) or (piece,))[0])
+    pieces: list[str] = _PIECE.findall(value)
+    found = [_stem_of(piece) for piece in pieces]
     named: list[str] = []
     at = 0
-    while at < len(stems):
-        for length in range(min(_LONGEST_EN, len(stems) - at), 0, -1):
-            if (found := _EN.get(tuple(stems[at : at + length]))) is not None:
-                named.append(found)
+    while at < len(found):
+        for length in range(min(_LONGEST_EN, len(found) - at), 0, -1):
+            if (names := _EN.get(tuple(found[at : at + length]))) is not None:
+                named += names if length > 1 or not _is_past(pieces, at) else (UNSURE,)
                 at += length
                 break
         else:
-            named += _one_english(stems[at])
+            named += _one_english(found[at])
             at += 1
     return _without_one(named)
+
+
+def _stem_of(piece: str) -> str:
+    if piece[0].isdigit() or piece.startswith("--"):
+        return f"#{piece}"
+    return _SIGN.get(piece) or (stems(piece) or (piece,))[0]
+
+
+def _is_past(pieces: list[str], at: int) -> bool:
+    """ "lived", but neither "retired" nor "be contacted"."""
+    return pieces[at].endswith("ed") and pieces[at] not in _AS_LISTED and not (at and pieces[at - 1] in BE)
 
 
 def _one_english(stem: str) -> list[str]:
     if stem.startswith("#") or stem in _SIGN.values():
         return [stem]
-    if stem in _NOT_EN:
-        return [_NOT]
-    if stem in _OWN_EN:
+    if stem in NOT_EN:
+        return [NOT]
+    if stem in OWN_EN:
         return []
-    return [_SKIP] if stem in _SKIPPED_EN else [f"={stem}"]
+    return [SKIP] if stem in SKIPPED_EN else [f"={stem}"]
 
 
 def _chinese(value: str) -> list[str]:

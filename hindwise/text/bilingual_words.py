@@ -6,7 +6,7 @@ meet in one slot, and the newer closes the older. So 哥哥 and 弟弟 have none
 
 _TASTES = """
 like, love, enjoy, prefer, fond = 喜欢 更喜欢 爱 偏好 偏爱 喜爱 热爱 | favourite, favorite = 最喜欢 最爱 | want = 想要 希望 想 |
-need = 需要 | interested = 感兴趣 | used, accustomed = 习惯 | comfortable = 舒服 舒适 | afraid = 害怕 怕 | tired = 累 | quiet = 安静 |
+need = 需要 | interested = 感兴趣 | accustomed = 习惯 | comfortable = 舒服 舒适 | afraid = 害怕 怕 | tired = 累 | quiet = 安静 |
 loud, noisy = 吵 吵闹 | warm = 暖和 温暖 | cold = 冷 | hot = 热 | spicy = 辣 辣的 | sweet = 甜 | salty = 咸 | sour = 酸 |
 bitter = 苦 | bright = 明亮 | dark = 黑 深色 | light = 浅色 清淡 | big, large = 大 | small, little = 小 | tall, high = 高 | low = 低 |
 new = 新 | old = 旧 老 | cheap = 便宜 | expensive = 贵 | fast, quick = 快 | slow = 慢 | early = 早 | late = 晚 | long = 长 |
