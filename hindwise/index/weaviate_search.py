@@ -122,9 +122,11 @@ class Searcher:
         if unknown := await _unknown(here, words, pools):
             words.learn(unknown)
             weights = Weights(words, asked.tokens)
-            if asked.lean and asked.vector is not None:
-                asked.early([one.memory_id for one in unknown if one.memory_id])
-        return _scored(pools, words, weights, asked)
+        found = _scored(pools, words, weights, asked)
+        if asked.lean and asked.vector is not None:
+            # Whoever became known only now was not named before.
+            asked.early([one.memory_id for one in found if one.cosine is None])
+        return found
 
     async def _provisional(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[Candidate]:
         """While a space is still being counted: the server's scores, and rarity as it is among what was found."""

@@ -1,6 +1,8 @@
 """Recall on a file and a Weaviate server: what is written is found at once, and both indexes answer alike in both languages."""
 
+import asyncio
 import secrets
+from collections import Counter
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -167,6 +169,20 @@ async def test_the_lean_answer_holds_the_same_finds_and_scores(index) -> None:
             if (one := known.get(two.memory_id)) is not None:
                 assert two.lexical == one.lexical
                 assert two.cosine in (None, one.cosine)
+
+
+async def test_a_find_whose_cosine_is_left_out_is_named_also_where_it_was_written_a_moment_ago(index) -> None:
+    items = random_items(300)
+    held = Counter(word for item in items for word in set(item.tokens))
+    rare = next(word for word, times in sorted(held.items()) if times == 3)  # known, so that the words are not asked for again
+    await index.upsert(items)
+    asked = "user:a", [rare], unit(1), Filters()
+    await index.candidates_lean(*asked, k=5)
+    await asyncio.sleep(2 * weaviate_search._FRESH_S)
+    await index.upsert([make_item("new", rare, vector=-unit(1))])
+    named: list[str] = []
+    found = await index.candidates_lean(*asked, k=5, early=named.extend)
+    assert "new" in {one.memory_id for one in found if one.cosine is None} <= set(named)
 
 
 async def test_people_who_look_into_the_server_see_what_is_remembered(tmp_path, weaviate_server) -> None:
