@@ -7,6 +7,7 @@ cannot. Each rule finds where somebody begins to say it, then reads a bounded pi
 import re
 from collections.abc import Callable, Iterator
 
+from hindwise.safety.spoken_phrase import phrase
 from hindwise.safety.spoken_words import FUNCTION, IMPERATIVE, NOT_SAID_ZH, OF_FORMS, PREDICATES, SAYS_ZH_NOT_BEGIN, SAYS_ZH_NOT_END
 
 SIGNS = ("security answer", "security question", "login", "log in", "log-in", "sign in", " to verify", " to confirm your")
@@ -22,12 +23,10 @@ _SAID = re.compile(
     r"|is now|is still|was always|is|was|are|will be|would be|used to be)(?= )|['’]s(?= )|[ \t]?[:=：] ?(?:is )?|(?= [\"'“「]))[ \t]{0,2}"
 )
 _IS_SET = re.compile(r"(?i)^(?:set|change) |(?:changed|set|reset|updated) to\s*$")
-_GOES_ON = re.compile(r"(?i) (?:with|the|an?|my|your|our|it|them|this|that|for|from|in|on|by|as|to|more|less|every)\b")
+_GERUND = re.compile(r"(?i)[a-z]{2,16}ing (?:(?:an?|the|my|your|our|his|her|their) )?(?:[a-z]{1,16} )?$")
+_BEFORE_CHARS = 48
 _PIECE_CHARS = 160
-_WORD = re.compile(r"[A-Za-z0-9!@#$%^&*+?~._'’-]{1,40}")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`", "「": "」", "『": "』", "‘": "’"}
-_SUFFIXES = ("ed", "ing", "ly", "able", "ible", "ful", "less")
-_MAX_WORDS = 8
 
 _SAID_ZH = re.compile(
     r"(?i)(?:密 ?码|口令|密匙|密保(?:问题)?的?答案|pass(?:word|phrase|code))(?:[（(][^）)\n]{1,16}[）)])?[ \t]?"
@@ -47,11 +46,14 @@ _FROM_TO_ZH = re.compile(
 )
 _AS_PASSWORD = re.compile(
     r"(?i)(?<![A-Za-z])(?:use|using|set|enter|try|type|with) [\"'“]?(?P<new>[^\s\"'“”]{4,64})[\"'”]? as "
-    r"(?:the |my |your |our |his |her |a )?(?:new |admin |root |login |wifi )?(?:password|passphrase|passcode|pwd)(?![A-Za-z])"
+    r"(?:the |my |your |our |his |her |a )?(?:new |admin |root |login |wifi )?(?:password|passphrase|passcode|pwd)"
+    r"(?![A-Za-z_-])(?: (?P<next>[A-Za-z-]{1,24}))?"
 )
 _AS_PASSWORD_ZH = re.compile(
     r"[用以把将][ ]?[“\"「']?(?P<new>[!-~]{4,64}?)[”\"」']?[ ]?(?:来)?"
     r"(?:作为|当作|当成|当|做|设为|设成)(?:我的|新的?)?(?:登录|开机|管理员)?(?:密码|口令)"
+    r"(?=[ ]?(?:$|[^\u4e00-\u9fffA-Za-z _-]|登[录陆入]|解锁|开[机门锁]|进[入去]?|访问|连接|验证|来(?!源)|哈(?!希)|后(?![端台])|时(?!效)"
+    r"|[吧了呢啊呀哦嘛就即并然再去试才也和或但都给可不]))"
 )
 _PAIR = re.compile(
     r"(?i)(?<![A-Za-z])(?:(?:user(?:name)?|login|account|e-?mail)[ ]?(?:[:=]|is)|(?:log|sign)(?:ged|ing)?[ -]?in (?:as|with))"
@@ -90,7 +92,7 @@ def mask_said(text: str, found: list[str]) -> str:
         if "from" in small:
             text = _with_groups(_FROM_TO, text, found, ("old", "new"), _is_no_word_of_speech)
         if " as " in small:
-            text = _with_groups(_AS_PASSWORD, text, found, ("new",), _is_no_word_of_speech)
+            text = _with_groups(_AS_PASSWORD, text, found, ("new",), _is_no_word_of_speech, also=_ends_with_password)
         text = _with_groups(_PAIR, text, found, ("new",), _may_be_typed)
     if "密" in text or "口令" in text or (not text.isascii() and "pass" in small):
         text = _replaced(text, _said_zh(text), "password", found)
@@ -147,6 +149,12 @@ def _is_no_word_of_speech(value: str) -> bool:
     return _may_be_typed(value) and low not in FUNCTION and low not in OF_FORMS and low not in IMPERATIVE
 
 
+def _ends_with_password(match: re.Match[str]) -> bool:
+    """Not "as password hash", "as the password manager": there a thing is named, and is what a lesson tells."""
+    following = match["next"]
+    return following is None or following.lower() in FUNCTION | IMPERATIVE or following.lower().endswith(("where", "ly"))
+
+
 def _says_both(match: re.Match[str]) -> bool:
     """Letters and digits mixed; or the words before say that a password follows the user."""
     value = match["new"]
@@ -164,9 +172,9 @@ def _said(text: str) -> Iterator[tuple[int, int]]:
         if "security" in match[0].lower():
             span = _answer(piece)
         else:
-            span = _quoted(piece, alone=link.isalpha()) or _phrase(
-                piece, prose=link not in (":", "=", "：") or "(" in match[0], set_to=set_to
-            )
+            prose = link not in (":", "=", "：") or "(" in match[0]
+            judged = prose and _GERUND.search(text, max(0, match.start() - _BEFORE_CHARS), match.start()) is not None
+            span = _quoted(piece, alone=link.isalpha()) or phrase(piece, prose=prose, set_to=set_to, judged=judged)
         if span:
             yield start + span[0], start + span[1]
 
@@ -189,38 +197,6 @@ def _quoted(piece: str, *, alone: bool) -> tuple[int, int] | None:
         return None
     words = [word.lower().strip(".!?,;:") for word in inner.split()]
     return None if words[0] in FUNCTION | PREDICATES | IMPERATIVE or OF_FORMS.intersection(words) else (1, end)
-
-
-def _phrase(piece: str, *, prose: bool, set_to: bool) -> tuple[int, int] | None:
-    """The words up to the first that cannot belong to a password: a mark, a function word, the name of the next field."""
-    words = _run(piece)
-    if not words:
-        return None
-    first = words[0][0].lower()
-    if "'" in first or len(first) < 3 or first in FUNCTION | IMPERATIVE | OF_FORMS or piece[words[-1][2] : words[-1][2] + 1] == "(":
-        return None
-    if (first in PREDICATES or (len(first) > 6 and first.endswith(_SUFFIXES) and not set_to)) and len(words) < 4:
-        return None
-    if not first.isalpha() or (not prose and len(words) == 1):
-        return None  # other rules know it
-    if set_to and _GOES_ON.match(piece, words[-1][2]):
-        return None  # a verb: it was changed to do something
-    return words[0][1], words[-1][2]
-
-
-def _run(piece: str) -> list[tuple[str, int, int]]:
-    """Words with their places: at most eight, one blank between, none of them a function word but perhaps the first."""
-    words: list[tuple[str, int, int]] = []
-    position = 0
-    while len(words) < _MAX_WORDS and (match := _WORD.match(piece, position)):
-        word = match[0].rstrip(".!?'’")
-        if not word or (words and (word.lower() in FUNCTION or piece[match.end() : match.end() + 1] in (":", "=", "："))):
-            break
-        words.append((word, match.start(), match.start() + len(word)))
-        if word != match[0] or piece[match.end() : match.end() + 1] != " ":
-            break
-        position = match.end() + 1
-    return words
 
 
 def _said_zh(text: str) -> Iterator[tuple[int, int]]:

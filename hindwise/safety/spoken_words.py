@@ -31,6 +31,23 @@ PREDICATES = _words(
 )
 """What is told of passwords."""
 
+BEGIN_TWO_WORDS = _words(
+    "correct right secret hidden strong simple new old long short private random plain blank empty broken lost stolen dead"
+)
+"""Predicates that begin a password of two words rather than tell what happened to it."""
+
+BESIDE_PREDICATES = _words(
+    """enough error errors message messages info information data stuff text texts thing things one ones news noise garbage sauce sir madam
+    bro mate man dude folks team guys everybody everyone knowledge sense practice hygiene security work idea monday tuesday wednesday
+    thursday friday saturday sunday january february march april june july august september october november december last next
+    time times day days week weeks month months year years hour hours minute minutes morning afternoon evening night tonight noon
+    first second third twice format case way elsewhere everywhere anyway anymore instead credential credentials key keys hash hashes
+    account accounts client clients server servers service database browser file files protection english answer bytes byte base
+    behind inside outside against beside near above below across along among around nowhere somewhere
+    page site website app attempt attempts option options argument variable setting settings parameter line lines list lists wifi vpn"""
+)
+"""What follows a predicate where no password is said: "is correct sir", "is long enough", "was reset last week"."""
+
 IMPERATIVE = _words(
     """see ask check enter use try type choose contact look find get send write tell read pick click copy paste call visit open-ended
     make keep change update ensure note avoid do don't repeat confirm verify continue proceed regain access protect expire match unlock
@@ -49,7 +66,7 @@ SAYS_ZH_NOT_BEGIN = re.compile(
     r"什么|否|不|错|对|正确|必|空|多少|谁|哪|怎|如何|用|由|为|加密|默认|初始|请|输入|需|要|可|已|未|没|无|有|在|给|系统|随机|自动|[一二两三四五六七八九十几半]"
     r"|[您你我他她它]|这|那|同|和|跟|上|下|登录|登陆|存|区分|大小写|字母|数字|个|最|很|太|比较|非常|通过|根据|以|从|被|让|保密|敏感|安全|重要|过期|失效"
     r"|旧|新|原|之前|后来|刚|指|否则|但|所以|因为|如果|当|每|其|另|别|只|都|也|还|就|又|再|先|能|会|应|得|该|自己|随便|任意|纯|明文|密文|哈希|公开|公共|共享"
-    r"|必填|选填|可选|长度|至少|最少|最多|字符|位数|格式|类型|见|详|查看|参|联系|问|找|忘|管理员|永久|临时|强|弱|简单|复杂|唯一|固定|统一|生日|手机|身份证|学号|工号|姓名|拼音"
+    r"|秘密$|必填|选填|可选|长度|至少|最少|最多|字符|位数|格式|类型|见|详|查看|参|联系|问|找|忘|管理员|永久|临时|强|弱|简单|复杂|唯一|固定|统一|生日|手机|身份证|学号|工号|姓名|拼音"
 )
 SAYS_ZH_NOT_END = re.compile(
     r"[的了吗呢吧么过位着中啊呀啦嘛]$|(?:错误|正确|失败|成功|有误|为空|过短|太短|太长|过期|失效|必填|不变|一样|相同|一致)$"
