@@ -2,12 +2,15 @@
 
 Numbers of orders, flights, amounts and times look much like telephone numbers: a number counts as one by its form (a Chinese mobile or
 landline number, `+` and a country, `(209) 372-0200`) or by the word in front of it, and never behind a word that names something else.
+Hotlines of services reach no person: see `hotlines`.
 """
 
 import re
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
+
+from hindwise.safety.hotlines import is_anybodys, is_anybodys_under
 
 
 class Contacts(NamedTuple):
@@ -90,7 +93,8 @@ def phone_under(key: str, value: object) -> bool:
     """Whether the JSON value under `key` is a telephone number because the key says so."""
     if not isinstance(value, str | int) or isinstance(value, bool) or not PHONE_KEY.search(key):
         return False
-    return _PHONE_VALUE.fullmatch(str(value).strip()) is not None
+    number = str(value).strip()
+    return _PHONE_VALUE.fullmatch(number) is not None and not is_anybodys_under(key, number)
 
 
 def number_of_something_else(key: str, value: str) -> bool:
@@ -106,13 +110,15 @@ def _email(match: re.Match[str], *, found: list[str]) -> str:
 
 
 def _cued(match: re.Match[str], *, found: list[str]) -> str:
+    if is_anybodys(match["number"], match.string, match.start("number")):
+        return match[0]
     found.append("phone")
     before, after = match[0][: match.start("number") - match.start()], match[0][match.end("number") - match.start() :]
     return f"{before}{in_place_of_number('[masked:phone]', match.string, match.start('number'), match.end('number'))}{after}"
 
 
 def _phone(match: re.Match[str], *, counts: Callable[[re.Match[str]], bool], found: list[str]) -> str:
-    if not counts(match):
+    if not counts(match) or is_anybodys(match[0], match.string, match.start()):
         return match[0]
     found.append("phone")
     return in_place_of_number("[masked:phone]", match.string, match.start(), match.end())

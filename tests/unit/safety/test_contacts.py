@@ -5,6 +5,7 @@ import json
 import pytest
 
 from hindwise.safety.contacts import NO_CONTACTS, Contacts
+from hindwise.safety.hotlines import is_hotline
 from hindwise.safety.masking import mask, mask_json
 from tests.data import eval_data
 
@@ -19,7 +20,7 @@ PHONES, EMAILS = Contacts(phones=True), Contacts(emails=True)
         "座机010-62345678，（021）62345678，0755 26123456，传真0512-62345678转8001",
         "联系电话：62345678",
         "my number is +49 170 1234567, at work +44 (0)20 7946 0958, in Singapore +6591234567",
-        "(209) 372-0200, 415-738-7000, 1-800-555-0199, +1 415.738.7000",
+        "(209) 372-0200, 415-738-7000, 1-212-555-0199, +1 415.738.7000",
         "phone: 5551234567, tel. 030 1234567",
     ],
 )
@@ -27,7 +28,7 @@ def test_telephone_numbers_are_seen_in_the_forms_in_which_people_write_them(text
     masked = mask(text, PHONES)
     assert set(masked.found) == {"phone"}
     left = masked.text
-    for part in ("+86", "(209)", "1-800", "转8001"):
+    for part in ("+86", "(209)", "1-212", "转8001"):
         left = left.replace(part, "")
     assert not any(c.isdigit() for c in left), masked.text
     assert mask(masked.text, PHONES) == (masked.text, ())
@@ -110,6 +111,53 @@ def test_a_secret_under_a_secrets_name_is_masked_however_it_is_nested() -> None:
     schema = {"password": {"type": "string", "description": "The new password", "minLength": 8}}
     assert mask_json(schema) == schema
     assert mask(json.dumps(schema)).text == json.dumps(schema)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "call 400-810-8888, or 800-810-8888 from a landline",
+        "Call 1-800-555-0199, +1 888 555 0123, (877) 555-0123 or 866.555.0123.",
+        "Phone: 1-844-555-0100, tel: 8335550100, fax: +1 (855) 555-0100",
+        "The airline's phone number is 1-800-555-0199.",
+        "if he is angry, give him 400-810-8888",
+        "客服电话：400-810-8888",
+        "退款请拨打400-810-8888，或800-810-8888；电话：4008108888，联系电话：400 810 8888，传真：+86 400 810 8888",
+        "航司电话是 400-8108-888",
+        '{"phone": "400-810-8888", "tel": "1-800-555-0199"}',
+    ],
+)
+def test_a_hotline_is_no_persons_number_and_stays(text: str) -> None:
+    assert mask(text, PHONES) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my phone: 400-810-8888",
+        "My number is 1-800-555-0199",
+        "her office phone is +1 888 555 0123",
+        "call me back at 1-877-555-0123",
+        "mobile: 8005550199",
+        "我的电话：400-810-8888",
+        "我的联系电话是4008108888",
+        "手机号：8008108888",
+        "请联系我的手机：400-810-8888",
+        '{"mobile": "8008108888"}',
+        '{"mobileNumber": 8008108888}',
+    ],
+)
+def test_a_hotline_that_somebody_calls_his_own_is_masked(text: str) -> None:
+    masked = mask(text, PHONES)
+    assert masked.found == ("phone",)
+    assert "8888" not in masked.text
+    assert mask(masked.text, PHONES) == (masked.text, ())
+
+
+@pytest.mark.parametrize("number", ["801-555-0199", "1-889-555-0199", "+49 800 5550199", "400-555-01990", "0800 5550199"])
+def test_what_only_begins_like_a_hotline_is_looked_at_as_before(number: str) -> None:
+    assert not is_hotline(number)
+    assert mask(f"phone: {number}", PHONES).found == ("phone",)
 
 
 @pytest.mark.eval_data
