@@ -58,6 +58,7 @@ spaces = Table(
     Column("leased_by", String(64), nullable=False, server_default=""),
     Column("leased_until", Utc),
     Column("used_at", Utc),
+    Column("slot_keys", String(64), nullable=False, server_default=""),
     UniqueConstraint("tenant_id", "name", name="uq_spaces_name"),
     # The number of an erased space is never given again: what began before the erasure must not fit the space that follows.
     sqlite_autoincrement=True,

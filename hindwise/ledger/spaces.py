@@ -11,6 +11,8 @@ from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import spaces
+from hindwise.ledger.slot_keys import renew
+from hindwise.resolve.slots import key_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class SpaceRow:
     epoch: int
     ledger_no: int
     index_no: int
+    slot_keys: str
+    """With what the keys of its slots were made; see `slot_keys`."""
 
 
 TOUCHED = timedelta(days=1)
@@ -29,7 +33,7 @@ TOUCHED = timedelta(days=1)
 
 _DROPPED = "the space was erased while this was in flight; nothing was written"
 
-_FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, spaces.c.index_no).where(
+_FIND = select(spaces.c.no, spaces.c.name, spaces.c.epoch, spaces.c.ledger_no, spaces.c.index_no, spaces.c.slot_keys).where(
     spaces.c.tenant_id == bindparam("tenant"), spaces.c.name.in_(bindparam("names", expanding=True))
 )
 _FOUND, _LOCK = Direct(_FIND), Direct(_FIND.order_by(spaces.c.no).with_for_update())
@@ -48,7 +52,8 @@ _INDEXED = Direct(
 
 def ensure(conn: Connection, tenant_id: str, names: Sequence[str]) -> None:
     """Make sure that the rows exist."""
-    insert_new(conn, spaces, [{"tenant_id": tenant_id, "name": name, "epoch": 0, "ledger_no": 0, "index_no": 0} for name in sorted(names)])
+    fresh = {"tenant_id": tenant_id, "epoch": 0, "ledger_no": 0, "index_no": 0, "slot_keys": key_version()}
+    insert_new(conn, spaces, [{**fresh, "name": name} for name in sorted(names)])
 
 
 def find(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, SpaceRow]:
@@ -68,12 +73,16 @@ def made(conn: Connection, tenant_id: str, names: Sequence[str]) -> dict[str, Sp
 def lock(conn: Connection, tenant_id: str, names: Sequence[str], epochs: Mapping[str, int] | None = None) -> dict[str, SpaceRow]:
     """Make, then lock the rows in order of number (SQLite's write lock covers it), and return them by name.
 
-    epochs: what the work began with, by space name. Raises SpaceErased when one differs: the work is dropped.
+    Keys of slots that an older lexicon made are made anew. epochs: what the work began with, by space name.
+    Raises SpaceErased when one differs: the work is dropped.
     """
     rows = _locked(conn, tenant_id, names)
     for name, epoch in (epochs or {}).items():
         if name in rows and rows[name].epoch != epoch:
             raise SpaceErased(_DROPPED)
+    for row in rows.values():
+        if row.slot_keys != key_version():
+            renew(conn, row.no)
     return rows
 
 

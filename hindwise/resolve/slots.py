@@ -2,17 +2,28 @@
 
 import re
 import unicodedata
+from functools import cache
+from typing import Final
 
 from hindwise.model.ids import digest
 from hindwise.model.memory import SLOTTED, Words
-from hindwise.text.bilingual import concept_key, same_in_both
+from hindwise.text.bilingual import concept_key, lexicon, same_in_both
 from hindwise.text.values import normalise_value
+
+FORM: Final = 1
+"""Raise it with every change of code that makes other keys; a change of the lexicon tells itself."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 
 
 def _fold(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+@cache
+def key_version() -> str:
+    """What the keys of today are made with: the form and the lexicon, as 64 hex digits. The ledger keeps it with each space."""
+    return digest([FORM, lexicon()])
 
 
 def slot_key(words: Words) -> str | None:

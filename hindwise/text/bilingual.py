@@ -87,6 +87,13 @@ def _key(said: Gist, leaving: frozenset[str]) -> str:
     return aside and f"{told} {said.aside[0]} {aside}"
 
 
+def lexicon() -> str:
+    """All words and patterns on which a key depends, as one text: another text, other keys."""
+    patterns = (_HAZARD, _FRAME, _AND, _PIECE, *(pattern for _, pattern in _ASIDE), *_DAYS)
+    lists = (sorted(names) for names in (SKIPPED_EN, OWN_EN, NOT_EN, PERSONS, PLACES, _DENYING, _AS_LISTED, BE, LASTS, ILL))
+    return repr((sorted(_EN.items()), sorted(_ZH.items()), *lists, *(pattern.pattern for pattern in patterns)))
+
+
 def is_chinese(text: str) -> bool:
     """Whether any of its characters is."""
     return _CJK.search(text) is not None

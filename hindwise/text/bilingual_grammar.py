@@ -20,9 +20,11 @@ _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 
 
 def stems(words: str) -> tuple[str, ...]:
-    """The words of an English phrase as they are compared; "moved" alone keeps its time."""
+    """The words of an English phrase as they are compared; "moved" and "used" keep their time."""
     return tuple(
-        stem for word in _HYPHEN.sub("", words).split() for stem in ((word,) if word == "moved" else tuple(query_tokens(word)[:1]))
+        stem
+        for word in _HYPHEN.sub("", words).split()
+        for stem in ((word,) if word in {"moved", "used"} else tuple(query_tokens(word)[:1]))
     )
 
 
@@ -34,7 +36,7 @@ OWN_EN = frozenset(words("a an the i my we our user their s"))
 """Before whom they stand, he is still the first who is named."""
 SKIPPED_EN = _stems_of(
     """me mine us you your he him his she her they them it its is are am be do does to of in on at for with by as that this these those
-    there please also too very really much quite all always now currently use using own any ever so"""
+    there please also too very really much all always now currently use using own any ever so"""
 )
 SKIPPED_ZH = words(
     """的 地 吧 啊 呢 呀 着 吗 把 在 是 就 都 也 给 对 我 我们 你 您 他 她 它 他们 她们 自己 用户 请 用 使用 很 非常 特别 比较 十分 真的

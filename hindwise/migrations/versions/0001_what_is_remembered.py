@@ -136,6 +136,7 @@ def upgrade() -> None:
         sa.Column("leased_by", sa.String(length=64), server_default="", nullable=False),
         sa.Column("leased_until", sa.BigInteger(), nullable=True),
         sa.Column("used_at", sa.BigInteger(), nullable=True),
+        sa.Column("slot_keys", sa.String(length=64), server_default="", nullable=False),
         sa.PrimaryKeyConstraint("no"),
         sa.UniqueConstraint("tenant_id", "name", name="uq_spaces_name"),
         sqlite_autoincrement=True,
