@@ -45,7 +45,7 @@ async def reflect(engine: Engine, message: ReflectInput, reflectors: Mapping[str
         return await _keep(engine, message, reflector, asked, answer, "")
 
     complaints = _complaints(before, message.attempt)
-    if complaints and complaints == _complaints(before, message.attempt - 1):
+    if complaints and _said(complaints) == _said(_complaints(before, message.attempt - 1)):
         return ReflectResult(usable=False, same_again=True)
     # A model takes its time, so that people see what is being waited for; rules are done before anyone could look.
     now = engine.clock.now()
@@ -126,7 +126,7 @@ async def _ask(reflector: Reflector, episode: Episode, known: Known, complaints:
     try:
         return await reflector.reflect(episode, known, complaints), ""
     except AnswerUnusable as error:
-        return Answer(raw=error.raw, usage=Usage(**error.usage)), error.detail or "not in the agreed form"
+        return Answer(raw=error.raw, usage=Usage(**error.usage), short=error.short), error.detail or "not in the agreed form"
 
 
 def _number(found: Sequence[Attempt], number: int) -> Attempt | None:
@@ -139,8 +139,14 @@ def _complaints(found: Sequence[Attempt], number: int) -> list[Complaint]:
     if before is None:
         return []
     if before.unusable:
-        return [Complaint(rule="form", text=before.unusable)]
-    return [Complaint(**item) for item in (before.grounded or {}).get("complaints", [])][:_MAX_COMPLAINTS]
+        return [Complaint(rule="form", text=before.unusable, short=before.answer.short)]
+    said = (before.grounded or {}).get("complaints", [])[:_MAX_COMPLAINTS]
+    return [Complaint(**item, short=before.answer.short) for item in said]
+
+
+def _said(complaints: Sequence[Complaint]) -> list[tuple[str, str, int | None]]:
+    """What of complaints stands in a question; of which form they speak does not, and a form that was changed is kept."""
+    return [(one.rule, one.text, one.ordinal) for one in complaints]
 
 
 def _result(attempt: Attempt) -> ReflectResult:

@@ -66,6 +66,7 @@ STATUS: dict[type[errors.HindwiseError], int] = {
     errors.SpaceErased: 409,
     errors.DimensionMismatch: 500,
     errors.ModelRefused: 503,
+    errors.WindowTooSmall: 503,
     errors.AnswerUnusable: 502,
     errors.LedgerUnavailable: 503,
     errors.IndexUnavailable: 503,

@@ -12,6 +12,7 @@
     │   ├── SpaceErased              the space was erased after this work began
     │   ├── DimensionMismatch        a vector has another length than the index
     │   └── ModelRefused             the model endpoint refuses our key, model or request: a person must act
+    │       └── WindowTooSmall   the question is too long for the model: a shorter form of it may not be
     ├── AnswerUnusable               the model answered, but not in the agreed form: re-ask, then rules
     └── Unavailable                  try again later
         ├── LedgerUnavailable
@@ -106,14 +107,22 @@ class ModelRefused(CallerError):
     type = "model-refused"
 
 
+class WindowTooSmall(ModelRefused):
+    """The question is too long for the model; a shorter one may not be. To whoever cannot ask more shortly it is a refusal like others."""
+
+
 class AnswerUnusable(HindwiseError):
-    """The model answered, but not in the agreed form. `raw` keeps the answer so that it can be stored and shown."""
+    """The model answered, but not in the agreed form. `raw` keeps the answer so that it can be stored and shown.
+
+    short: it was asked for in the short form.
+    """
 
     type = "answer-unusable"
 
-    def __init__(self, detail: str, *, raw: str = "", usage: Mapping[str, int] | None = None) -> None:
+    def __init__(self, detail: str, *, raw: str = "", usage: Mapping[str, int] | None = None, short: bool = False) -> None:
         super().__init__(detail)
         self.raw = raw
+        self.short = short
         self.usage = dict(usage or {})
 
 

@@ -63,6 +63,8 @@ class Complaint(Model):
     text: str = Field(max_length=500)
     ordinal: int | None = None
     """Which draft, counted from 0; None = the whole answer."""
+    short: bool = Field(default=False, exclude=True)
+    """Of an answer in the short form. Not kept with the complaint: it stands with the answer."""
 
 
 class Answer(Model):

@@ -10,6 +10,7 @@ from hindwise.cli.worker_process import reflectors
 from hindwise.ledger import intake, reflections
 from hindwise.model.reflection import ReflectionStatus
 from hindwise.reflect.judged import BESIDE, own_share
+from hindwise.reflect.llm.short import short_schema
 from hindwise.reflect.rules import reflect_by_rules
 from tests.fake_llm import FakeLlm
 from tests.workflows.rig import rig
@@ -45,6 +46,20 @@ async def test_who_says_nothing_in_the_long_form_teaches_in_the_short_one_and_wh
     assert [bool(attempt.unusable) for attempt in refused] == [True, False] and refused[1].answer.short
     accepted = [ordinal for ordinal, _ in (refused[1].grounded or {})["accepted"]]
     assert min(accepted) < BESIDE and len(accepted) - own_share(accepted) == len(reflect_by_rules(task("t", lang)).drafts)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_who_was_asked_shortly_and_made_a_slip_is_not_asked_in_the_long_form_again(
+    environment: WorkflowEnvironment, tmp_path: Path, lang: str
+) -> None:
+    with FakeLlm(["says:Sorry, no.", 'says:{"lessons": [{"turns": [1], "do": ""}], "nothing_because": ""}', "ok"]) as llm:
+        model = {"reflector": "llm", "llm_base_url": llm.url, "llm_model": "fake-model", "llm_api_key": "sk-test"}
+        async with rig(tmp_path / "data", environment.client, **model) as house, reflectors(house.engine) as known, house.workers(known):
+            done = await house.final((await house.run(task("t", lang))).reflection_id)
+            told = await house.engine.ledger.read(lambda conn: reflections.attempts(conn, done.id))
+        asked = [body["response_format"]["json_schema"]["schema"] == short_schema() for body in llm.requests]
+    assert asked == [False, True, True] == [attempt.answer.short for attempt in told]
+    assert [bool(attempt.unusable) for attempt in told] == [True, True, False] and done.fallback_from == ""
 
 
 @pytest.mark.parametrize(("timeout_s", "step_s"), [(60.0, GatherResult().step_s), (900.0, 960.0)])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import urlsplit
 
 from hindwise.clock import Clock, SystemClock
-from hindwise.errors import AnswerUnusable, HindwiseError, ModelRefused, ModelTimeout, ModelUnavailable
+from hindwise.errors import AnswerUnusable, HindwiseError, ModelRefused, ModelTimeout, ModelUnavailable, WindowTooSmall
 from hindwise.ledger.engine import Ledger
 from hindwise.model.base import Model
 from hindwise.model.reflection import Usage
@@ -51,10 +51,6 @@ class Completion(Model):
 def _without_contacts(messages: Sequence[Mapping[str, str]], contacts: Contacts) -> list[dict[str, str]]:
     """Masked once more on the way out: what was stored while the settings said otherwise is not sent either."""
     return [{**message, "content": mask_contacts(message["content"], contacts, [])} for message in messages]
-
-
-class WindowTooSmall(ModelRefused):
-    """The question is too long for the model; a shorter one may not be."""
 
 
 class ChatEndpoint:

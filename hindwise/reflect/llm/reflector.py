@@ -8,12 +8,12 @@ import time
 from collections.abc import Sequence
 
 from hindwise.clock import Clock
-from hindwise.errors import AnswerUnusable
+from hindwise.errors import AnswerUnusable, WindowTooSmall
 from hindwise.ledger.engine import Ledger
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint
 from hindwise.reflect.base import Known
-from hindwise.reflect.llm.client import ChatEndpoint, Completion, WindowTooSmall
+from hindwise.reflect.llm.client import ChatEndpoint, Completion
 from hindwise.reflect.llm.complaints import is_beyond, told
 from hindwise.reflect.llm.draft import drafts_of
 from hindwise.reflect.llm.json_object import parse_object
@@ -59,21 +59,28 @@ class LlmReflector:
                 raise
             answer = await self._ask(episode, known, complaints, short=True, spent_s=time.monotonic() - began)
         if self._form == "auto" and answer.drafts:
-            await self._remember(answer, after_complaint=bool(complaints))
+            await self._remember(answer, was_beyond=_was_beyond(complaints))
         return answer
 
     async def _is_short(self, complaints: Sequence[Complaint]) -> bool:
-        """By the setting; `auto` asks shortly whoever said nothing in the long form just now, or is known for it."""
+        """By the setting; `auto` asks shortly whoever said nothing in the long form just now, or is known for it.
+
+        Who was asked shortly about this task is asked so to its end: a complaint about one form makes no sense in the other.
+        """
         if self._form != "auto":
             return self._form == "short"
-        return any(is_beyond(complaint) for complaint in complaints) or await self._endpoint.long_failures() >= SHORT_AFTER
+        asked_shortly = any(complaint.short for complaint in complaints)
+        return asked_shortly or _was_beyond(complaints) or await self._endpoint.long_failures() >= SHORT_AFTER
 
-    async def _remember(self, answer: Answer, *, after_complaint: bool) -> None:
-        """Count the tasks in a row in which the short form gave what the long one did not. A transcript that was too long counts not."""
+    async def _remember(self, answer: Answer, *, was_beyond: bool) -> None:
+        """Count the tasks in a row in which the short form gave what the long one did not. A transcript that was too long counts not.
+
+        was_beyond: the model said nothing in the long form just now.
+        """
         failures = await self._endpoint.long_failures()
         if not answer.short and failures:
             await self._endpoint.remember_long_failures(0)
-        elif answer.short and after_complaint and failures < SHORT_AFTER:
+        elif answer.short and was_beyond and failures < SHORT_AFTER:
             await self._endpoint.remember_long_failures(failures + 1)
 
     async def _ask(self, episode: Episode, known: Known, complaints: Sequence[Complaint], *, short: bool, spent_s: float = 0.0) -> Answer:
@@ -82,13 +89,18 @@ class LlmReflector:
         try:
             completion = await self._endpoint.complete(asked.messages, schema, asked.max_tokens, spent_s=spent_s)
         except AnswerUnusable as error:
-            raise AnswerUnusable(told(error.detail, asked.lang), raw=mask(error.raw).text, usage=error.usage) from None
+            raise AnswerUnusable(told(error.detail, asked.lang), raw=mask(error.raw).text, usage=error.usage, short=short) from None
         try:
             return await asyncio.to_thread(_answer, completion, episode, asked)
         except AnswerUnusable as error:
             raise AnswerUnusable(
-                told(error.detail, asked.lang), raw=mask(completion.text).text, usage=completion.usage.model_dump()
+                told(error.detail, asked.lang), raw=mask(completion.text).text, usage=completion.usage.model_dump(), short=short
             ) from None
+
+
+def _was_beyond(complaints: Sequence[Complaint]) -> bool:
+    """Whether the model said nothing at all in the long form just now."""
+    return any(is_beyond(complaint) and not complaint.short for complaint in complaints)
 
 
 def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer:

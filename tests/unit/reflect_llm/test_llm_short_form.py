@@ -183,6 +183,39 @@ async def test_who_says_nothing_in_the_long_form_is_asked_again_in_the_short_one
     assert llm.requests[1]["max_tokens"] < llm.requests[0]["max_tokens"]
 
 
+@pytest.mark.parametrize("complained", ["lessons[0].conclusion: is missing", "回答是空的", "no JSON object in the answer"])
+async def test_who_was_asked_shortly_is_asked_so_to_the_end_and_that_alone_counts_for_nothing(complained):
+    """A complaint about one form makes no sense in the other; and the long one may have been too long for the window only."""
+    with FakeLlm() as llm:
+        small = asker(llm, model=f"stays-{complained}")
+        for _ in range(SHORT_AFTER):
+            assert (await small.reflect(episode(), Known(), [Complaint(rule="form", text=complained, short=True)])).short
+        await small.reflect(episode(), Known())
+        await small.close()
+    assert forms(llm) == ["short"] * SHORT_AFTER + ["long"]
+
+
+async def test_a_slip_and_then_a_transcript_that_is_too_long_count_for_nothing():
+    with FakeLlm(["too_long", "ok"] * SHORT_AFTER) as llm:
+        small = asker(llm, model="narrow-slips")
+        for _ in range(SHORT_AFTER):
+            slip = Complaint(rule="form", text="lessons[0].conclusion: at most 160 characters")
+            assert (await small.reflect(episode(), Known(), [slip])).short
+        await small.reflect(episode(), Known())
+        await small.close()
+    assert forms(llm) == ["long", "short"] * SHORT_AFTER + ["long"]
+
+
+@pytest.mark.parametrize(("form", "script"), [("long", ["empty"]), ("short", ["half_json"]), ("auto", ["too_long", "half_json"])])
+async def test_what_cannot_be_used_says_in_which_form_it_was_asked_for(form, script):
+    with FakeLlm(script) as llm:
+        small = asker(llm, form, model=f"unusable-{form}")
+        with pytest.raises(AnswerUnusable) as caught:
+            await small.reflect(episode(), Known())
+        await small.close()
+    assert caught.value.short == (form != "long")
+
+
 async def test_a_slip_in_the_long_form_is_asked_about_in_the_long_form():
     with FakeLlm() as llm:
         small = asker(llm, model="slips")
