@@ -37,4 +37,5 @@ def _endpoint(settings: Settings) -> Embedder:
         base_url=settings.embedding_base_url,
         api_key=settings.embedding_api_key.get_secret_value(),
         timeout_s=settings.embedding_timeout_s,
+        contacts=settings.contacts(),
     )

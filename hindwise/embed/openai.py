@@ -10,8 +10,9 @@ import numpy as np
 from hindwise.embed.base import Calibration, Vector
 from hindwise.embed.calibration import measure
 from hindwise.embed.query_cache import QueryCache
-from hindwise.embed.shorten import shorten
+from hindwise.embed.shorten import LONGEST, shorten
 from hindwise.errors import HindwiseError, ModelRefused, ModelUnavailable
+from hindwise.safety.contacts import NO_CONTACTS, Contacts, mask_contacts
 
 if TYPE_CHECKING:  # importing the client takes the better part of a second: only who uses it pays
     import openai
@@ -32,12 +33,17 @@ _REFUSED = {
 class OpenAIEmbedder:
     """Implements `Embedder` over HTTP. No retries here: whoever asks owns them."""
 
-    def __init__(self, *, model: str, base_url: str = "", api_key: str = "", timeout_s: float = 10.0) -> None:
-        """base_url: "" = the client's default, api.openai.com; api_key: "" for servers that want none."""
+    def __init__(
+        self, *, model: str, base_url: str = "", api_key: str = "", timeout_s: float = 10.0, contacts: Contacts = NO_CONTACTS
+    ) -> None:
+        """base_url: "" = the client's default, api.openai.com; api_key: "" for servers that want none; contacts: what is masked in
+        what is sent, for it may have been stored while the settings said otherwise.
+        """
         self.model = model
         self._base_url = base_url
         self._api_key = api_key
         self._timeout_s = timeout_s
+        self._contacts = contacts
         self._dim = 0
         self._calibration: Calibration | None = None
         self._client: openai.AsyncOpenAI | None = None
@@ -77,7 +83,7 @@ class OpenAIEmbedder:
 
     async def passages(self, texts: Sequence[str]) -> list[Vector | None]:
         """Return a vector per text, ten texts a request, four requests at once; see `Embedder.passages`."""
-        cut = [shorten(text) for text in texts]
+        cut = [self._to_send(text) for text in texts]
         tasks = [asyncio.ensure_future(self._request(cut[at : at + _BATCH])) for at in range(0, len(cut), _BATCH)]
         try:
             batches = await asyncio.gather(*tasks)
@@ -94,13 +100,17 @@ class OpenAIEmbedder:
             [vector] = await self._request([cut])
             return vector
 
-        return await self._queries.get(shorten(text), ask)
+        return await self._queries.get(self._to_send(text), ask)
 
     async def close(self) -> None:
         """Close the connections. Idempotent."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    def _to_send(self, text: str) -> str:
+        """Masked before it is cut, so that no half of a number is left."""
+        return shorten(mask_contacts(text[:LONGEST], self._contacts, []))
 
     async def _request(self, texts: list[str]) -> list[Vector]:
         import openai

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from hindwise.embed.factory import open_embedder
 from hindwise.embed.openai import OpenAIEmbedder
 from hindwise.errors import ModelRefused, ModelUnavailable
 from hindwise.settings import Settings
@@ -45,6 +46,25 @@ async def test_a_question_asked_again_is_not_sent_again(embedder, endpoint):
     endpoint.requests.clear()
     await embedder.query("怎么取消？")
     assert endpoint.requests == []
+
+
+@pytest.mark.parametrize(("phones", "emails"), [(True, False), (True, True), (False, False)])
+@pytest.mark.parametrize("stored", ["Call her: 13812345678, ann@shop.example", "给她打电话：13812345678，邮箱ann@shop.example"])
+async def test_an_endpoint_is_sent_no_more_contacts_than_the_settings_allow(endpoint, stored, phones, emails):
+    settings = Settings(_env_file=None, embedding_model="m", embedding_base_url=endpoint.url, mask_phones=phones, mask_emails=emails)
+    embedder = open_embedder(settings)
+    await embedder.start()
+    try:
+        endpoint.requests.clear()
+        [vector] = await embedder.passages([stored])
+        asked = await embedder.query(stored)
+    finally:
+        await embedder.close()
+    assert vector @ asked == pytest.approx(1.0, abs=1e-5)
+    assert len(endpoint.requests) == 2
+    for sent in (" ".join(body["input"]) for body in endpoint.requests):
+        assert ("13812345678" in sent) is not phones
+        assert ("ann@shop.example" in sent) is not emails
 
 
 async def test_an_error_is_not_remembered(embedder, endpoint):
