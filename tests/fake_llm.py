@@ -63,6 +63,8 @@ class FakeLlm:
         self.mode = mode
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str] = []
+        self.came: list[float] = []
+        """When each of them came, by time.monotonic."""
         self.closing = threading.Event()
         self._queue = deque(script)
         self._lock = threading.Lock()
@@ -142,6 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.llm.control(body)
             self._send(200, {"ok": True})
         elif self.path.endswith("/chat/completions"):
+            self.llm.came.append(time.monotonic())
             self.llm.requests.append(body)
             self.llm.keys.append(self.headers.get("authorization", ""))
             name, _, argument = self.llm.take().partition(":")

@@ -185,13 +185,20 @@ def test_a_first_answer_is_told_once_though_the_worker_is_killed_while_the_secon
 
 
 def test_retry_after_is_obeyed(house: Roles, llm: FakeLlm) -> None:
-    """The pause is the provider's, not ours: the question comes again no sooner than it said."""
-    llm.control({"script": ["rate_limited:3"]})
-    asked = len(llm.requests)
-    row = final(house, report(house))
-    assert row.fallback_from == ""
-    assert len(llm.requests) == asked + 2  # without Retry-After it would have asked three times by then
-    assert (row.finished_at - row.started_at).total_seconds() >= 3
+    """The pause is the provider's, not ours: the question comes again no sooner than it said, and is answered.
+
+    Where the second question is not answered within this house's second, on a busy machine, a third one or rules follow: that round
+    tells of the pause alone, and another one is begun.
+    """
+    for _ in range(4):
+        llm.control({"script": ["rate_limited:3"]})
+        asked = len(llm.requests)
+        row = final(house, report(house))
+        first, second, *more = llm.came[asked:]
+        assert second - first >= 3, "our own pause is of one second"
+        if not more and row.fallback_from == "":
+            return
+    raise AssertionError("never answered at the second question")
 
 
 @pytest.mark.parametrize(

@@ -204,15 +204,22 @@ def test_every_cut_of_an_object_is_read_whole_or_refused(value):
         assert all(parsed[key] == value[key] for key in list(parsed)[:-1]), "only the last value can be short of later parts"
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-        lambda s: (
-            st.lists(s, max_size=3)
-            | st.dictionaries(st.sampled_from(["lessons", "items", "turns", "quote", "event", "kind", "nothing_because"]), s, max_size=4)
-        ),
+_NAMES = st.sampled_from(["lessons", "items", "turns", "quote", "event", "kind", "nothing_because"])
+# Not by `recursive`: it looks up the function that it is given in this file, finds another where the file was changed since its import,
+# and warns of that.
+_ANY_JSON: st.SearchStrategy[object] = st.deferred(
+    lambda: (
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.text(max_size=5)
+        | st.lists(_ANY_JSON, max_size=3)
+        | st.dictionaries(_NAMES, _ANY_JSON, max_size=4)
     )
 )
+
+
+@given(_ANY_JSON)
 def test_any_json_is_a_form_or_unusable_and_nothing_else(value):
     try:
         read_answer(value)
