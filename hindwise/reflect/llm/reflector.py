@@ -20,6 +20,7 @@ from hindwise.reflect.llm.json_object import parse_object
 from hindwise.reflect.llm.prompt import PROMPT_VERSION, Question, load_prompts, question
 from hindwise.reflect.llm.schema import read_answer, wire_schema
 from hindwise.reflect.llm.short import in_long_form, short_schema
+from hindwise.safety.contacts import Contacts
 from hindwise.safety.masking import mask
 from hindwise.settings import Settings
 
@@ -38,6 +39,7 @@ class LlmReflector:
         load_prompts()
         self.model = settings.llm_model
         self._form = settings.llm_form
+        self._contacts = settings.contacts()
         self._endpoint = ChatEndpoint(settings, ledger, clock)
 
     async def close(self) -> None:
@@ -89,13 +91,17 @@ class LlmReflector:
         try:
             completion = await self._endpoint.complete(asked.messages, schema, asked.max_tokens, spent_s=spent_s)
         except AnswerUnusable as error:
-            raise AnswerUnusable(told(error.detail, asked.lang), raw=mask(error.raw).text, usage=error.usage, short=short) from None
+            raise AnswerUnusable(told(error.detail, asked.lang), raw=self._masked(error.raw), usage=error.usage, short=short) from None
         try:
-            return await asyncio.to_thread(_answer, completion, episode, asked)
+            return await asyncio.to_thread(_answer, completion, episode, asked, self._contacts)
         except AnswerUnusable as error:
             raise AnswerUnusable(
-                told(error.detail, asked.lang), raw=mask(completion.text).text, usage=completion.usage.model_dump(), short=short
+                told(error.detail, asked.lang), raw=self._masked(completion.text), usage=completion.usage.model_dump(), short=short
             ) from None
+
+    def _masked(self, raw: str) -> str:
+        """What is stored of an answer holds no secret and no telephone number, also where the model made them up."""
+        return mask(raw, self._contacts).text
 
 
 def _was_beyond(complaints: Sequence[Complaint]) -> bool:
@@ -103,7 +109,7 @@ def _was_beyond(complaints: Sequence[Complaint]) -> bool:
     return any(is_beyond(complaint) and not complaint.short for complaint in complaints)
 
 
-def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer:
+def _answer(completion: Completion, episode: Episode, asked: Question, contacts: Contacts) -> Answer:
     if completion.cut:
         raise AnswerUnusable(f"the answer was cut at {asked.max_tokens} tokens: answer with fewer words")
     parsed = parse_object(completion.text)
@@ -112,7 +118,7 @@ def _answer(completion: Completion, episode: Episode, asked: Question) -> Answer
     return Answer(
         drafts=drafts,
         usage=completion.usage,
-        raw=mask(completion.text).text,  # it is stored, and may hold a secret that the model made up
-        nothing_because="" if drafts else form.nothing_because,
+        raw=mask(completion.text, contacts).text,  # it is stored, and may hold a secret or a number that the model made up
+        nothing_because="" if drafts else mask(form.nothing_because, contacts).text,
         short=asked.short,
     )
