@@ -12,6 +12,7 @@ from hindwise.model.turn import Origin
 from hindwise.reflect import cues
 from hindwise.reflect.rules import task_en, task_zh
 from hindwise.reflect.rules.attributes import LISTED, VALUES_ZH
+from hindwise.reflect.rules.once import is_of_once, outlasts
 from hindwise.reflect.rules.slots import Slot, content_key, scope_of, slot_of, unique_attribute
 from hindwise.reflect.rules.tidy import clause, not_when_of, one_liner
 from hindwise.reflect.transcript import Language
@@ -176,14 +177,15 @@ def kind_of(sentence: str) -> Kind | None:
     if _QUESTION.search(bare) and not _asks_for_good(bare):
         return None
     changes = cues.CHANGE.search(bare) is not None
-    known = changes and slot_of(bare).value != ""
+    once = is_of_once(bare)
+    known = changes and not once and slot_of(bare).value != ""
     rules = (
         (Kind.TODO, cues.UNFINISHED.search(bare) and not cues.is_standing(bare)),
         (
             Kind.PREFERENCE,
             known and not _FACT.search(bare) and (cues.is_standing(bare) or not _TODAY.search(bare)),
         ),  # "aisle seats from now on": a known attribute changes its value
-        (Kind.INSTRUCTION, cues.is_standing(bare) and not _PROMISE.search(bare)),
+        (Kind.INSTRUCTION, cues.is_standing(bare) and not once and not _PROMISE.search(bare)),
         (Kind.PREFERENCE, _PREFERENCE.search(bare) and not _only_now(bare)),
         (Kind.FACT, _is_fact(bare)),
     )
@@ -264,7 +266,12 @@ def _mixed(sentence: str) -> list[tuple[Kind, str]]:
     if len(clauses) < 2:
         return []
     kinds = [kind_of(clause) for clause in clauses]
-    told = [(kind, clause) for kind, clause in zip(kinds, clauses, strict=True) if kind]
+    once = is_of_once(sentence)
+    told = [
+        (kind, clause)
+        for kind, clause in zip(kinds, clauses, strict=True)
+        if kind and not (once and kind is Kind.INSTRUCTION and not outlasts(clause))
+    ]
     if not all(content_key(clause) for _, clause in told):
         return []  # ", every time" only says how far the rest holds
     asks = any(kind is None and _REQUEST.match(clause) for kind, clause in zip(kinds, clauses, strict=True))
