@@ -17,6 +17,7 @@ from hindwise.reflect.llm.client import ChatEndpoint, Completion
 from hindwise.reflect.llm.complaints import is_beyond, told
 from hindwise.reflect.llm.draft import drafts_of
 from hindwise.reflect.llm.json_object import parse_object
+from hindwise.reflect.llm.made_up import without_made_up
 from hindwise.reflect.llm.prompt import PROMPT_VERSION, Question, load_prompts, question
 from hindwise.reflect.llm.schema import read_answer, wire_schema
 from hindwise.reflect.llm.short import in_long_form, short_schema
@@ -112,7 +113,7 @@ def _was_beyond(complaints: Sequence[Complaint]) -> bool:
 def _answer(completion: Completion, episode: Episode, asked: Question, contacts: Contacts) -> Answer:
     if completion.cut:
         raise AnswerUnusable(f"the answer was cut at {asked.max_tokens} tokens: answer with fewer words")
-    parsed = parse_object(completion.text)
+    parsed = without_made_up(parse_object(completion.text), asked.messages, contacts)
     form = read_answer(in_long_form(parsed, episode, asked) if asked.short else parsed, asked.lang)
     drafts = drafts_of(form, episode, asked)
     return Answer(

@@ -53,3 +53,32 @@ async def test_an_answer_is_kept_with_no_more_contacts_than_the_settings_allow(l
     for kept in (answer.raw, answer.nothing_because, caught.value.raw):
         assert ("13812345678" in kept) is not phones
         assert ("[masked:phone]" in kept) is phones
+
+
+LESSON = {
+    "en": {
+        "conclusion": "When a booking is to be cancelled, call 13812345678 first",
+        "why": "order 18612345678 was refused",
+        "quote": "18612345678 needs a confirmation",
+    },
+    "zh": {"conclusion": "取消预订之前，先打13812345678", "why": "订单18612345678被拒绝", "quote": "18612345678需要先确认"},
+}
+ORDER = {"en": "Error: order 18612345678 needs a confirmation", "zh": "错误：订单18612345678需要先确认"}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("phones", [True, False])
+async def test_a_lesson_holds_no_number_that_nobody_told_and_keeps_the_orders_number_that_was(lang: str, phones: bool) -> None:
+    lesson = {"lesson_type": "pitfall", "turns": [4], **LESSON[lang]}
+    told = list(EN if lang == "en" else ZH)
+    told[3] = (told[3][0], ORDER[lang], *told[3][2:])
+    async with FakeLlm([f"says:{json.dumps({'lessons': [lesson]}, ensure_ascii=False)}"]) as llm:
+        asker = LlmReflector(Settings(_env_file=None, llm_base_url=llm.url, llm_model="small", mask_phones=phones))  # type: ignore[call-arg]
+        try:
+            answer = await asker.reflect(episode(*told), Known())
+        finally:
+            await asker.close()
+    [draft] = answer.drafts
+    assert ("13812345678" in draft.model_dump_json()) is not phones
+    assert ("[masked:phone]" in draft.conclusion) is phones
+    assert "18612345678" in draft.evidence[0].quote
