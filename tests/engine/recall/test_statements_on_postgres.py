@@ -32,7 +32,7 @@ def _values(statement: Prepared, spaces: list[int], hashes: list[str]) -> dict[s
         "tenant": "default",
         "names": ["user:a", "agent:x", "user:没有"],
         "ids": ids,
-        "spaces": [1, 2],
+        "spaces": spaces,
         "slots": ["a", "座位"],
         "count": 9,
     }
