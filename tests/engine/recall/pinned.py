@@ -90,8 +90,8 @@ _CHANGED = (
         fact("The hotel budget is 120 euros", attribute="hotel budget", value="120"),
     ),
     (
-        fact("出差酒店预算是三百元", attribute="酒店预算", value="三百元"),
-        fact("出差酒店预算是五百元", attribute="酒店预算", value="五百元"),
+        fact("出差餐费预算是三百元", attribute="餐费预算", value="三百元"),
+        fact("出差餐费预算是五百元", attribute="餐费预算", value="五百元"),
     ),
 )
 _UNAPPLIED = (
