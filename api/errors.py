@@ -65,6 +65,7 @@ STATUS: dict[type[errors.HindwiseError], int] = {
     errors.NotAllowed: 409,
     errors.SpaceErased: 409,
     errors.DimensionMismatch: 500,
+    errors.LedgerMismatch: 503,
     errors.ModelRefused: 503,
     errors.WindowTooSmall: 503,
     errors.AnswerUnusable: 502,

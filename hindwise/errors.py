@@ -13,6 +13,7 @@
     │   ├── DimensionMismatch        a vector has another length than the index
     │   └── ModelRefused             the model endpoint refuses our key, model or request: a person must act
     │       └── WindowTooSmall   the question is too long for the model: a shorter form of it may not be
+    ├── LedgerMismatch               the ledger's tables are of another version: a person must migrate or restore it
     ├── AnswerUnusable               the model answered, but not in the agreed form: re-ask, then rules
     └── Unavailable                  try again later
         ├── LedgerUnavailable
@@ -109,6 +110,12 @@ class ModelRefused(CallerError):
 
 class WindowTooSmall(ModelRefused):
     """The question is too long for the model; a shorter one may not be. To whoever cannot ask more shortly it is a refusal like others."""
+
+
+class LedgerMismatch(HindwiseError):
+    """The ledger's tables are not those of this version; a person must migrate it or restore a copy."""
+
+    type = "ledger-mismatch"
 
 
 class AnswerUnusable(HindwiseError):

@@ -22,10 +22,10 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from hindwise.errors import InvalidInput, LedgerUnavailable
+from hindwise.errors import InvalidInput, LedgerMismatch, LedgerUnavailable
 from hindwise.files import make_private
 from hindwise.ledger.direct import TAKES_STATEMENTS, Direct
-from hindwise.ledger.failures import is_away, is_blip, is_damage, why
+from hindwise.ledger.failures import is_away, is_blip, is_damage, is_of_another_version, what_differs, why
 from hindwise.ledger.threads import Threads
 from hindwise.ledger.times import Utc
 
@@ -319,6 +319,11 @@ class Ledger:
                 raise LedgerUnavailable(
                     "the ledger's file is damaged (SQLite cannot read it): stop, put a backup of ledger.db in its place, and start again",
                     retry_after_s=60,
+                ) from error
+            if is_of_another_version(error):
+                raise LedgerMismatch(
+                    f"the ledger's tables are not those of this version ({what_differs(error)}): run `hindwise migrate`; where that finds"
+                    " nothing to do, restore a copy, or start the version that made them"
                 ) from error
             if not is_away(error):
                 raise

@@ -1,4 +1,4 @@
-"""What does an error of a database mean? A blip, that it is away, or that its file is damaged; and why, in words of our own."""
+"""What does an error of a database mean? A blip, that it is away, damaged, or of another version; and why, in words of our own."""
 
 import sqlite3
 
@@ -33,6 +33,26 @@ def is_damage(error: Exception) -> bool:
     """Whether SQLite cannot read its file."""
     code = getattr(getattr(error, "orig", error), "sqlite_errorcode", 0) & 0xFF
     return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+_OTHER_SHAPE_STATES = frozenset({"42703", "42P01", "42701", "42P07"})
+"""A column or table that is not there, or that a migration would make and is."""
+_OTHER_SHAPE_WORDS = ("no such column", "no such table", "has no column named", "duplicate column name", "already exists")
+"""What SQLite says, which has no codes for it."""
+_MAX_NAME_CHARS = 160
+
+
+def is_of_another_version(error: Exception) -> bool:
+    """Whether the tables are not those that this version asks for: no second try cures that."""
+    original = getattr(error, "orig", None) or error
+    if isinstance(original, sqlite3.OperationalError):
+        return any(part in str(original) for part in _OTHER_SHAPE_WORDS)
+    return getattr(original, "sqlstate", None) in _OTHER_SHAPE_STATES
+
+
+def what_differs(error: Exception) -> str:
+    """The column or table that differs, as the driver names it: a name of our own, with no value and no row."""
+    return (str(getattr(error, "orig", None) or error).splitlines() or [""])[0][:_MAX_NAME_CHARS]
 
 
 _WHY = (

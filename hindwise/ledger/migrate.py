@@ -10,10 +10,11 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, exists, select
 
 from hindwise.errors import InvalidInput
 from hindwise.ledger.engine import Ledger, alone_in_migrating
+from hindwise.ledger.schema import metadata
 
 _ONE_AT_A_TIME = threading.Lock()
 """Alembic's `context` is one per process."""
@@ -58,6 +59,7 @@ def upgrade(conn: Connection, told: Told | None = None) -> Revisions:
     """Apply the missing migrations within the transaction of `conn`, one process after another; return what there was to do.
 
     Where nothing is missing no lock is taken, and no right to change tables is needed. Raises InvalidInput for a newer ledger.
+    Of tables that are not what their revision says, the driver's error comes through, which `Ledger` tells as LedgerMismatch.
     """
     with _ONE_AT_A_TIME:
         found = revisions(conn)
@@ -66,9 +68,15 @@ def upgrade(conn: Connection, told: Told | None = None) -> Revisions:
             found = revisions(conn)  # whoever held the lock may have done it
         if found.missing:
             command.upgrade(config(conn, told), "head")
+        _ask_for_all(conn)
         return found
 
 
+def _ask_for_all(conn: Connection) -> None:
+    """Name every column once, so that a ledger which only says that it is of this version ends the start, and not the first task."""
+    conn.execute(select(*(exists(select(table)) for table in metadata.sorted_tables)))
+
+
 async def migrate(ledger: Ledger, told: Told | None = None) -> Revisions:
-    """Apply the missing migrations in one transaction. Raises LedgerUnavailable; InvalidInput for a ledger of a newer release."""
+    """Apply the missing migrations in one transaction. Raises LedgerUnavailable, LedgerMismatch; InvalidInput for a newer release's."""
     return await ledger.write(lambda conn: upgrade(conn, told), within_s=_LIMIT_S)

@@ -15,14 +15,14 @@ def reflector_tables(metadata: MetaData) -> tuple[Table, Table]:
         Column("format", Integer, nullable=False),
         Column("token_limit", String(40), nullable=False),
         Column("temperature", Boolean, nullable=False),
-        Column("long_failures", Integer, nullable=False),
+        Column("long_failures", Integer, nullable=False, server_default="0"),
         Column("learned_at", Utc, nullable=False),
     )
     refusals = Table(
         "refusals",
         metadata,
         Column("rule", String(40), primary_key=True),
-        Column("shard", String(36), primary_key=True),
+        Column("shard", String(36), primary_key=True, server_default=""),
         Column("number", BigInteger, nullable=False),
     )
     return abilities, refusals

@@ -8,9 +8,6 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-_CONFIRMED = "confirmed_by <> '' AND status = 'active'"
-_SHARED_LESSON = "kind = 'lesson' AND substr(space, 1, 6) = 'agent:'"
-
 
 def upgrade() -> None:
     op.create_table(
@@ -136,7 +133,6 @@ def upgrade() -> None:
         sa.Column("leased_by", sa.String(length=64), server_default="", nullable=False),
         sa.Column("leased_until", sa.BigInteger(), nullable=True),
         sa.Column("used_at", sa.BigInteger(), nullable=True),
-        sa.Column("slot_keys", sa.String(length=64), server_default="", nullable=False),
         sa.PrimaryKeyConstraint("no"),
         sa.UniqueConstraint("tenant_id", "name", name="uq_spaces_name"),
         sqlite_autoincrement=True,
@@ -201,7 +197,6 @@ def upgrade() -> None:
         sa.Column("scope", sa.String(length=200), nullable=False),
         sa.Column("value", sa.Text(), nullable=False),
         sa.Column("conclusion", sa.String(length=200), nullable=False),
-        sa.Column("language", sa.String(length=8), server_default="en", nullable=False),
         sa.Column("words", sa.JSON(), nullable=False),
         sa.Column("lex", sa.Text(), nullable=False),
         sa.Column("text_hash", sa.String(length=64), nullable=False),
@@ -247,17 +242,10 @@ def upgrade() -> None:
         )
         batch_op.create_index(
             "ix_memories_confirmed",
-            ["space_no", "language", "recorded_at", "id"],
+            ["tenant_id", "recorded_at"],
             unique=False,
-            sqlite_where=sa.text(_CONFIRMED),
-            postgresql_where=sa.text(_CONFIRMED),
-        )
-        batch_op.create_index(
-            "ix_memories_examples",
-            ["tenant_id", "language", "recorded_at", "id"],
-            unique=False,
-            sqlite_where=sa.text(f"{_CONFIRMED} AND {_SHARED_LESSON}"),
-            postgresql_where=sa.text(f"{_CONFIRMED} AND {_SHARED_LESSON}"),
+            sqlite_where=sa.text("confirmed_by <> ''"),
+            postgresql_where=sa.text("confirmed_by <> ''"),
         )
         batch_op.create_index(
             "ix_memories_waiting",

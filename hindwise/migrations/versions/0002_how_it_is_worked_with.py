@@ -1,7 +1,5 @@
 """how it is worked with: index, recalls, leases, erasures"""
 
-from typing import Any
-
 import sqlalchemy as sa
 from alembic import op
 
@@ -9,20 +7,6 @@ revision = "0002"
 down_revision = "0001"
 branch_labels = None
 depends_on = None
-
-
-def _counted() -> list[sa.Column[Any]]:
-    return [
-        sa.Column("calls", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("reasks", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("prompt_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("completion_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("lost_tokens", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
-        sa.Column("priced_calls", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("saved", sa.BigInteger(), server_default="0", nullable=False),
-        sa.Column("refused", sa.BigInteger(), server_default="0", nullable=False),
-    ]
 
 
 def upgrade() -> None:
@@ -93,7 +77,6 @@ def upgrade() -> None:
         sa.Column("user_id", sa.String(length=300), nullable=False),
         sa.Column("space_no", sa.BigInteger(), nullable=True),
         sa.Column("epoch", sa.Integer(), nullable=True),
-        sa.Column("index_name", sa.String(length=64), server_default="", nullable=False),
         sa.Column("status", sa.String(length=20), nullable=False),
         sa.Column("error", sa.String(length=500), server_default="", nullable=False),
         sa.Column("counts", sa.JSON(), nullable=False),
@@ -106,7 +89,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     with op.batch_alter_table("erasures", schema=None) as batch_op:
-        batch_op.create_index("ix_erasures_wiped", ["wiped_at"], unique=False)
         batch_op.create_index("ix_erasures_status", ["status", "requested_at"], unique=False)
         batch_op.create_index("ix_erasures_user", ["tenant_id", "user_hash"], unique=False)
 
@@ -124,7 +106,6 @@ def upgrade() -> None:
         sa.Column("format", sa.Integer(), nullable=False),
         sa.Column("token_limit", sa.String(length=40), nullable=False),
         sa.Column("temperature", sa.Boolean(), nullable=False),
-        sa.Column("long_failures", sa.Integer(), nullable=False),
         sa.Column("learned_at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("endpoint"),
     )
@@ -132,9 +113,8 @@ def upgrade() -> None:
     op.create_table(
         "refusals",
         sa.Column("rule", sa.String(length=40), nullable=False),
-        sa.Column("shard", sa.String(length=36), nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("rule", "shard"),
+        sa.PrimaryKeyConstraint("rule"),
     )
 
     op.create_table(
@@ -150,16 +130,16 @@ def upgrade() -> None:
         sa.Column("tenant_id", sa.String(length=64), nullable=False),
         sa.Column("day", sa.String(length=10), nullable=False),
         sa.Column("model", sa.String(length=200), nullable=False),
-        *_counted(),
+        sa.Column("calls", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("reasks", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("prompt_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("completion_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("lost_tokens", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("cost", sa.Float(), server_default="0", nullable=False),
+        sa.Column("priced_calls", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("saved", sa.BigInteger(), server_default="0", nullable=False),
+        sa.Column("refused", sa.BigInteger(), server_default="0", nullable=False),
         sa.PrimaryKeyConstraint("tenant_id", "day", "model"),
-    )
-
-    op.create_table(
-        "model_totals",
-        sa.Column("model", sa.String(length=200), nullable=False),
-        sa.Column("shard", sa.String(length=36), nullable=False),
-        *_counted(),
-        sa.PrimaryKeyConstraint("model", "shard"),
     )
 
     op.create_table(
