@@ -98,8 +98,9 @@ def fitting(options: Sequence[str], limit: int = MAX_CONCLUSION_CHARS) -> str:
     return next((option for option in options if len(option) <= limit), None) or whole(options[-1], limit)
 
 
+# One sign a round: with a run of them a round, a row of commas is split in every way there is.
 _DANGLING = re.compile(
-    r"(?i)(?:[\s,;:(（\"“'—→-]+|\s(?:and|or|the|a|an|of|to|for|with|in|on|at|by|from|because|that|but|is|are|not|before|after)"
+    r"(?i)(?:[\s,;:(（\"“'—→-]|\s(?:and|or|the|a|an|of|to|for|with|in|on|at|by|from|because|that|but|is|are|not|before|after)"
     r"|[，、；：和与及的])+$"
 )
 
@@ -129,10 +130,12 @@ def whole(text: str, limit: int) -> str:
 _UNIT = r"(?:%|[KMG]?B\b|ms\b|s\b|seconds?|minutes?|hours?|days?|requests?|characters?|tokens?|per\b|次|秒|分钟|小时|天|字|个|位|元|条|页)"
 _FREE_NUMBER = re.compile(rf"(?<![\w.-])(?<!HTTP )(?<!status )(?<!code )(?<!Status )\d+(?:[.,:/-]\d+)*(?![\w-])(?!\s?{_UNIT})")
 _LED = re.compile(
-    r"(?i)\s*(?:\b(?:on|for|of|in|at|with|by|from|to|is|was|are|but|only|than|and|paid|id|number|=|:)\s+(?:the |a )?)+"
+    r"(?i)\s*(?:\b(?:on|for|of|in|at|with|by|from|to|is|was|are|but|only|than|and|paid|id|number|=|:)\s+(?:the |a )?){1,6}"
     r"(?:[a-z]+ )?[\"'“]?…[\"'”]?"
 )
 MAX_ERROR_CHARS = 90
+_READ_OF_ERROR = 400
+"""Once what is personal has gone: what stands behind is never told."""
 
 
 def general_error(error: str, names: Collection[str], language: Language, *, trusted: bool = False) -> str:
@@ -145,6 +148,7 @@ def general_error(error: str, names: Collection[str], language: Language, *, tru
         return ""
     for span in reversed(find_personal(text, names=names)):
         text = text[: span.start] + "…" + text[span.end :]
+    text = _begun(text)
     # It is told between quotation marks: its own become single ones.
     text = text.replace('"', "'").replace("“", "‘").replace("”", "’")
     is_chinese = any("\u4e00" <= c <= "\u9fff" for c in text)
@@ -159,6 +163,14 @@ def general_error(error: str, names: Collection[str], language: Language, *, tru
     text = re.sub(r"\s+", "" if is_chinese and not re.search(r"[A-Za-z]", text) else " ", text)
     text = re.sub(r"\s+(?=[,.;:])|\(\s*\)", "", text).strip(" .,;:。，；：-")
     return whole(text, MAX_ERROR_CHARS).rstrip(".。")
+
+
+def _begun(text: str) -> str:
+    """The beginning of a long error, up to a whole word where there are words."""
+    if len(text) <= _READ_OF_ERROR:
+        return text
+    words = text[:_READ_OF_ERROR]
+    return words[: words.rfind(" ")] if " " in words[MAX_ERROR_CHARS:] else words
 
 
 def error_variants(told: str) -> tuple[str, ...]:

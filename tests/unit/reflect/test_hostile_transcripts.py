@@ -6,13 +6,17 @@ import pytest
 
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.reflect.rules.outcome import read_outcome
+from hindwise.reflect.rules.wording import general_error, whole
 from hindwise.safety.masking import mask_json
 from tests.build import make_call, make_episode, make_outcome, make_turn
 
+_PIECES = [
+    *("“", "I like tea. ", "我喜欢喝茶。", ". ", " ", "always ", "[", '{"a":', "Error: ", "以后", "still the same ", "a", "1", "… "),
+    *("\u3000", "１", "０", "中 ", "中\n", "，", ",", "1,", "to ", "> a\n"),
+]
 
-@pytest.mark.parametrize(
-    "piece", ["“", "I like tea. ", "我喜欢喝茶。", ". ", " ", "always ", "[", '{"a":', "Error: ", "以后", "still the same ", "a", "1", "… "]
-)
+
+@pytest.mark.parametrize("piece", _PIECES)
 def test_repetition_is_read_in_bounded_time(piece: str) -> None:
     """CPU time with much room; a quadratic pattern would take minutes."""
     text = piece * (131_072 // len(piece))
@@ -26,6 +30,24 @@ def test_repetition_is_read_in_bounded_time(piece: str) -> None:
     reflect_by_rules(make_episode(turns=turns, outcome=make_outcome("failure", note=text[:8_000])))
     read_outcome(turns)
     assert time.process_time() - before < 30
+
+
+@pytest.mark.parametrize("piece", ["to ", "is to ", "to a ", "and ", ",", ", ", "’", "…", "1,", "，", "一"])
+def test_a_long_error_is_told_in_bounded_time(piece: str) -> None:
+    """Also one whose end decides that what was read so far was no ending: a row of signs splits in as many ways as it is long."""
+    before = time.process_time()
+    for text in (piece * 8_000, f"No seat{piece * 8_000}x", "No seat is left here today" + (piece * 26)[:60] + "x" * 7_000):
+        general_error(text[:8_000], (), "en", trusted=True)
+        whole(text, 90)
+    assert time.process_time() - before < 2
+
+
+def test_a_long_error_ends_with_a_whole_word() -> None:
+    ids = " ".join(f"order #W{n:07}" for n in range(1_000))
+    assert general_error(f"cannot ship {ids}", (), "en") == general_error(f"cannot ship {ids[:200]}", (), "en")
+    assert general_error("the seat is taken " + "very " * 200 + "early", (), "en") == general_error(
+        "the seat is taken " + "very " * 40, (), "en"
+    )
 
 
 def test_thousands_of_calls_are_read_in_bounded_time() -> None:
