@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from structlog.testing import capture_logs
 
 from activities.errors import failure_of
 from hindwise import errors
@@ -46,3 +47,15 @@ def test_an_unknown_error_is_told_by_its_class_and_tried_again() -> None:
     failure = failure_of(ZeroDivisionError("x"), "ground")
     assert (failure.type, failure.non_retryable) == ("internal", False)
     assert "ZeroDivisionError" in failure.message
+
+
+def test_the_log_of_the_worker_tells_type_and_reason_of_a_step_that_failed() -> None:
+    """Temporal's own line names only the class that all failures have."""
+    with capture_logs() as lines:
+        failure = failure_of(errors.LedgerMismatch("no such column: spaces.slot_keys"), "gather")
+        failure_of(NotFound(WORDS), "park")
+    assert failure.message == "no such column: spaces.slot_keys"
+    told = [(line["event"], line["step"], line["error"], line["detail"]) for line in lines]
+    assert told[0] == ("step_failed", "gather", "ledger-mismatch", failure.message)
+    assert told[1][:3] == ("step_failed", "park", "not-found")
+    assert WORDS not in str(lines)
