@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hindwise.safety.contacts import Contacts
+from hindwise.safety.json_text import object_of
 from hindwise.safety.masking import mask, mask_json
 from hindwise.text.clean import clean, one_line, truncate
 
@@ -32,7 +33,7 @@ class Storing:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, dict):
-        return {clean(str(key)): _clean(inner) for key, inner in value.items()}
+        return object_of((clean(str(key)), _clean(inner)) for key, inner in value.items())
     if isinstance(value, list | tuple):
         return [_clean(inner) for inner in value]
     return clean(value) if isinstance(value, str) else value

@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from hindwise.safety.hotlines import is_anybodys, is_anybodys_under
+from hindwise.safety.other_numbers import PHONE_KEY, SomethingElse, apart_from_lists, calls_something_else, is_date, is_no_number_to_call
 
 
 class Contacts(NamedTuple):
@@ -35,7 +36,10 @@ _CUES = ("phone", "tel", "mobile", "cell", "fax", "whatsapp", "手机", "电话"
 
 _EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,24}(?![A-Za-z0-9-])")
 _LEFT = r"(?<![A-Za-z0-9_.+-])(?<![A-Za-z0-9]/)"
-_RIGHT = r"(?![A-Za-z0-9_]|[.,:/-]\d|[ ]?(?:元|块|円|美元|个|次|条|行|件|人|字节|毫秒|秒))"
+_RIGHT = (
+    r"(?![A-Za-z0-9_]|[.,:/-]\d|[ ]?(?:元|块|円|美元|个|次|条|行|件|人|字节|毫秒|秒)"
+    r"|[ ](?i:bytes?|[kmgt]i?b|ms|ns|milliseconds?|seconds?|times|rows|lines|visits|views|points|dollars|usd|eur|euros)(?![A-Za-z]))"
+)
 
 _MOBILE = re.compile(
     _LEFT + r"(?:[（(]?(?:\+|00)?86[）)]?[ -]{0,2})?1(?:3\d|4[5-9]|5[0-35-9]|6[2567]|7[0-8]|8\d|9\d)(?:\d{8}|([ -])\d{4}\1\d{4})" + _RIGHT
@@ -53,26 +57,7 @@ _CUED = re.compile(
     r"(?:\\{0,3}[\"'])?\s?(?:(?:is|was|are)(?=[ :])|是|为|[:：=.#])\s?(?:\\{0,3}[\"'])?"
     r"(?P<number>(?:\+|00)?[(（]?\d(?:[ ()（）./-]{0,2}\d){6,14})" + _RIGHT
 )
-_OTHER_NUMBER = re.compile(
-    r"(?i)(?:(?<![a-z])(?:[a-z]{1,20}[_-]?)?id|uid|order|booking|ticket|tracking|serial|invoice|reference|case|account|batch|request|trace"
-    r"|flight|reservation|confirmation|version|build|timestamp|time|ts|sku|isbn|amount|total|sum|price|balance|row|line|offset|seed|size|bytes"
-    r"|单号|订单|编号|流水|工号|序号|学号|卡号|批次|单|号段|金额|总额|余额|时间戳|版本|QQ)"
-    r"(?:[ _-]?(?:number|num|no|nr|code|id|号码?))?s?\.?\\{0,3}[\"']?\s{0,2}(?:is|was|[:：=#是为])?\s{0,2}"
-    r"(?:\\{0,3}[\"'#$¥￥€])?$|[#$¥￥€]\s?$"
-)
-"""The words right before a number that name something else."""
-_BEFORE_CHARS = 48
-
-PHONE_KEY = re.compile(
-    r"(?i)(?:^|[_-])(?:phone|telephone|tel|mobile|cell(?:phone)?|fax|whatsapp|msisdn)(?:[_-]?(?:number|num|no))?$"
-    r"|[a-z](?:Phone|Mobile)(?:Number|No)?$|手机|电话|座机|传真|联系方式"
-)
-"""Under such a name in JSON stands a telephone number, also one that is written as a number."""
 _PHONE_VALUE = re.compile(r"(?:\+|00)?[(（]?\d(?:[ ()（）./-]{0,2}\d){6,14}")
-_OTHER_KEY = re.compile(
-    r"(?i)(?:^|[a-z]?[_-]|[a-z](?=[A-Z]))(?:id|ids|no|number|code|uid|ts|timestamp|amount|price|total|sku|isbn|seed|size|offset|count)$"
-    r"|(?:order|invoice|tracking|serial)|[a-z](?:Id|No|Number|Code)$|单号|订单|编号|流水|工号|卡号"
-)
 
 
 def mask_contacts(text: str, contacts: Contacts, found: list[str]) -> str:
@@ -80,12 +65,17 @@ def mask_contacts(text: str, contacts: Contacts, found: list[str]) -> str:
     if contacts.emails and "@" in text:
         text = _EMAIL.sub(partial(_email, found=found), text)
     if contacts.phones and _LOOKS_LIKE_PHONE.search(text):
-        small = text.lower()
-        if any(cue in small for cue in _CUES):
-            text = _CUED.sub(partial(_cued, found=found), text)
-        for look, (pattern, counts) in zip(_LOOKS_LIKE, _BY_FORM, strict=True):
-            if look.search(text):
-                text = pattern.sub(partial(_phone, counts=counts, found=found), text)
+        text = "".join(piece if others else _mask_phones(piece, found) for piece, others in apart_from_lists(text))
+    return text
+
+
+def _mask_phones(text: str, found: list[str]) -> str:
+    small = text.lower()
+    if any(cue in small for cue in _CUES):
+        text = _CUED.sub(partial(_cued, found=found), text)
+    for look, (pattern, counts) in zip(_LOOKS_LIKE, _BY_FORM, strict=True):
+        if look.search(text):
+            text = pattern.sub(partial(_phone, counts=partial(counts, SomethingElse()), found=found), text)
     return text
 
 
@@ -94,12 +84,15 @@ def phone_under(key: str, value: object) -> bool:
     if not isinstance(value, str | int) or isinstance(value, bool) or not PHONE_KEY.search(key):
         return False
     number = str(value).strip()
+    if is_no_number_to_call(key, number):
+        return False
     return _PHONE_VALUE.fullmatch(number) is not None and not is_anybodys_under(key, number)
 
 
-def number_of_something_else(key: str, value: str) -> bool:
-    """Whether the text `value` is a bare number that the JSON key `key` calls something else than a telephone."""
-    return value.strip().isdigit() and _OTHER_KEY.search(key) is not None and not PHONE_KEY.search(key)
+def is_phone_number_under(key: str, number: int) -> bool:
+    """Whether a number that stands bare in JSON under `key` would be masked in its text."""
+    text = f'"{key[-40:]}": {number}'
+    return not calls_something_else(key) and not mask_contacts(text, Contacts(phones=True), []).endswith(str(number))
 
 
 def _email(match: re.Match[str], *, found: list[str]) -> str:
@@ -110,7 +103,8 @@ def _email(match: re.Match[str], *, found: list[str]) -> str:
 
 
 def _cued(match: re.Match[str], *, found: list[str]) -> str:
-    if is_anybodys(match["number"], match.string, match.start("number")):
+    number = match["number"]
+    if is_anybodys(number, match.string, match.start("number")) or is_no_number_to_call(match[0][: -len(number)], number):
         return match[0]
     found.append("phone")
     before, after = match[0][: match.start("number") - match.start()], match[0][match.end("number") - match.start() :]
@@ -134,11 +128,16 @@ def in_place_of_number(mask: str, text: str, start: int, end: int) -> str:
     return f'"{mask}"'
 
 
-def _names_nothing_else(match: re.Match[str]) -> bool:
-    return _OTHER_NUMBER.search(match.string, max(0, match.start() - _BEFORE_CHARS), match.start()) is None
+def _names_nothing_else(others: SomethingElse, match: re.Match[str]) -> bool:
+    return not others.named(match)
 
 
-def _is_international(match: re.Match[str]) -> bool:
+def _is_landline(others: SomethingElse, match: re.Match[str]) -> bool:
+    """Not `010-20260101`: a day behind a number of three digits."""
+    return not others.named(match) and not is_date(re.sub(r"\D", "", match[0])[-8:])
+
+
+def _is_international(_: SomethingElse, match: re.Match[str]) -> bool:
     """A country and as many digits as its numbers have; not `+20 000 000`, a difference of eight digits, or a decimal fraction."""
     groups = re.findall(r"\d+", match[0])
     if len(groups) == 2 and match[0] == f"+{groups[0]}.{groups[1]}":
@@ -152,9 +151,9 @@ def _is_international(match: re.Match[str]) -> bool:
     return not thousands and not digits.endswith("000000")
 
 
-_BY_FORM: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], bool]], ...] = (
+_BY_FORM: tuple[tuple[re.Pattern[str], Callable[[SomethingElse, re.Match[str]], bool]], ...] = (
     (_MOBILE, _names_nothing_else),
-    (_LANDLINE, _names_nothing_else),
+    (_LANDLINE, _is_landline),
     (_INTERNATIONAL, _is_international),
     (_AMERICAN, _names_nothing_else),
 )

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from hindwise.safety.contacts import in_place_of_number
+from hindwise.safety.messages import is_working_directory, only_tells, says_where, told_from
 
 SIGNS = (
     *("cookie", "sshpass", "curl", "mysql", "mariadb", "kennwort", "contrase", "access code", " phrase", "mnemonic"),
@@ -103,8 +104,13 @@ def named_secret(key: str) -> str:
 
 
 def secret_under(key: str, value: Any) -> str:
-    """Return what the JSON value under `key` is if the key says that it is a secret, else an empty text. Numbers count, flags do not."""
+    """Return what the JSON value under `key` is if the key says that it is a secret, else an empty text.
+
+    Numbers count; flags do not, nor messages about the secret, nor the path under `pwd`.
+    """
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value in ("", 0):
+        return ""
+    if isinstance(value, str) and (only_tells(value) or is_working_directory(key, value)):
         return ""
     if what := named_secret(key):
         return what
@@ -147,6 +153,10 @@ def _looks_apart(match: re.Match[str]) -> bool:
     name, link, value = match["name"].lower(), match["link"].strip(" \t"), match["value"].rstrip(".!?:")
     if not match["link"] or "masked:" in value or _CODE_LIKE.match(value) or _OF_CODE.search(value):
         return False
+    if says_where(match) or told_from(match.string, match.start("value"), match["quote"]):
+        return False
+    if name == "token" and _OF_A_LIST.search(match.string, max(0, match.start() - 16), match.start()):
+        return False
     if name in ("passcode", "pass code", "access code") and value.isdigit():
         return len(value) <= 8
     if not name.startswith(("pass", "pw", "kenn", "contra")):
@@ -162,6 +172,12 @@ def _looks_secret(match: re.Match[str]) -> bool:
     name, value = match["name"].lower(), match["value"].rstrip(".!?")
     if len(value) < 3 or value.startswith("[masked") or value.lower() in _NOT_VALUES or _CODE_LIKE.match(value):
         return False
+    if (
+        _is_of_another_word(name, match["rest"], value)
+        or says_where(match)
+        or told_from(match.string, match.start("value"), match["quote"])
+    ):
+        return False
     if name.startswith("pass") or name == "pwd":
         return _is_password(match, value)
     if name == "token" and _OF_A_LIST.search(match.string, max(0, match.start() - 16), match.start()):
@@ -170,6 +186,18 @@ def _looks_secret(match: re.Match[str]) -> bool:
     if match["quote"]:
         return (has_digit and not value.isdigit()) or len(value) >= 12
     return has_digit and not value.isdigit() and len(value) >= 8  # `tokens: 120` counts something
+
+
+_OTHER_REST = re.compile(r"(?i)_?(?:addr(?:ess)?|type|count|limit|length|name)$")
+_COUNTED = re.compile(r"(?i)(?:[a-z]{0,3}s|_[a-z_]{2,16}s)$")
+_OTHER_WORD = {"secret": ("ary", "ari", "ion", "ive"), "token": ("iz", "is")}
+
+
+def _is_of_another_word(name: str, rest: str, value: str) -> bool:
+    """Whether the name goes on to be another: `Secretary`, `token_address`; or names several, of which a number counts how many."""
+    if _OTHER_REST.match(rest) or rest.lower().startswith(_OTHER_WORD.get(name, ("-",))):
+        return True
+    return value.isdigit() and len(value) <= 6 and _COUNTED.match(rest) is not None
 
 
 _OF_A_LIST = re.compile(r"(?i)(?:next|prev(?:ious)?|page|cursor|continuation|sync|start)[ _-]?$")
@@ -199,7 +227,8 @@ def mask_named(text: str, found: list[str]) -> str:
         return f"{match[0][:start]}{told}{tail}{match[0][end:]}"
 
     def replace_zh(match: re.Match[str]) -> str:
-        if match["value"].startswith("[masked") or _CODE_LIKE.match(match["value"]):
+        told = told_from(match.string, match.start("value"), match["quote"])
+        if told or match["value"].startswith("[masked") or _CODE_LIKE.match(match["value"]):
             return match[0]
         what = "password" if match["name"] in ("密码", "口令") else "secret"
         found.append(what)

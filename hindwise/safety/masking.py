@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from hindwise.safety import credentials
-from hindwise.safety.contacts import NO_CONTACTS, Contacts, in_place_of_number, mask_contacts, number_of_something_else, phone_under
+from hindwise.safety.contacts import NO_CONTACTS, Contacts, in_place_of_number, is_phone_number_under, mask_contacts, phone_under
 from hindwise.safety.disguised import undisguised
+from hindwise.safety.json_text import object_of, still_json
+from hindwise.safety.other_numbers import number_of_something_else
 from hindwise.safety.quick_look import PIN_SAID, may_hold_secret
 from hindwise.safety.spoken import mask_said
 from hindwise.safety.vendor_keys import FORMS
@@ -118,6 +120,14 @@ def _substitute(
     return pattern.sub(replace, text)
 
 
+_NOT_IN_URL = re.compile(r"\[masked|[${<]|\d{1,5}[?#]")
+"""A mask, a variable, a port with what is asked of it."""
+
+
+def _is_no_port_nor_mask(value: str) -> bool:
+    return _NOT_IN_URL.match(value) is None
+
+
 def _has_digit(value: str) -> bool:
     return any(c.isdigit() for c in value)
 
@@ -130,8 +140,8 @@ def mask(text: str, contacts: Contacts = NO_CONTACTS) -> Masked:
     """
     masked = _mask_written(text, contacts)
     if (plain := undisguised(text)) is not None and len((seen := _mask_written(plain, contacts)).found) > len(masked.found):
-        return seen  # its odd letters go too: they hid something
-    return masked
+        masked = seen  # its odd letters go too: they hid something
+    return masked._replace(text=still_json(masked.text)) if masked.found else masked
 
 
 def _mask_written(text: str, contacts: Contacts) -> Masked:
@@ -167,7 +177,7 @@ def _mask_within_json(text: str, contacts: Contacts) -> Masked:
     """Mask the words that the JSON stands for. It is written anew only where that finds more than its letters show."""
     letters = _mask_text(text, contacts)
     try:
-        value = json.loads(text, strict=False)
+        value = json.loads(text, strict=False, object_pairs_hook=object_of)
         meant = mask_json(value, contacts)
     except (ValueError, RecursionError):
         return letters  # not JSON after all, or too deep to be a tool's answer
@@ -185,7 +195,7 @@ def mask_by_all_rules(text: str) -> Masked:
     for what, signs, pattern in FORMS:
         if any(sign in small for sign in signs):
             text = _substitute(pattern, what, text, found)
-    text = _substitute(_URL_PASSWORD, "password", text, found, value=2, when=lambda v: not v.startswith(("[masked", "$", "{", "<")))
+    text = _substitute(_URL_PASSWORD, "password", text, found, value=2, when=_is_no_port_nor_mask)
     text = _substitute(_AUTH_HEADER, "token", text, found, value=2, when=_has_digit)
     if _DIGITS.search(text) and (not text.isascii() or any(word in small for word in _CODE_WORDS)):
         for pattern, value in ((_ONE_TIME_CODE, 2), (_CODE_BESIDE, 2), (_CODE_FIRST, 0), (PIN_SAID, 2)):
@@ -217,10 +227,10 @@ def _walk(value: Any, key: str, above: str, depth: int, contacts: Contacts) -> A
         return _mask_text(json.dumps(value, ensure_ascii=False, default=str), contacts).text
     if isinstance(value, dict):
         label = credentials.label_of(value)
-        return {
-            mask(str(name), contacts).text: _walk(inner, label if label and name == "value" else str(name), key, depth + 1, contacts)
+        return object_of(
+            (mask(str(name), contacts).text, _walk(inner, label if label and name == "value" else str(name), key, depth + 1, contacts))
             for name, inner in value.items()
-        }
+        )
     if isinstance(value, list | tuple):
         return [_walk(inner, credentials.key_in_list(value, place) or key, above, depth + 1, contacts) for place, inner in enumerate(value)]
     return _leaf(value, key, above, contacts)
@@ -232,6 +242,11 @@ def _leaf(value: Any, key: str, above: str, contacts: Contacts) -> Any:
     if contacts.phones and phone_under(key, value):
         return "[masked:phone]"
     if not isinstance(value, str):
-        is_number = isinstance(value, int) and credentials.CARD_KEY.search(key) and is_card(str(value))
-        return "[masked:card]" if is_number else value
+        return _number(value, key, contacts) if isinstance(value, int) and not isinstance(value, bool) else value
     return mask(value, contacts._replace(phones=False) if number_of_something_else(key, value) else contacts).text
+
+
+def _number(value: int, key: str, contacts: Contacts) -> int | str:
+    if credentials.CARD_KEY.search(key) and is_card(str(value)):
+        return "[masked:card]"
+    return "[masked:phone]" if contacts.phones and value > 999_999 and is_phone_number_under(key, value) else value

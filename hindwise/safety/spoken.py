@@ -77,7 +77,10 @@ DOOR_CODE = re.compile(
     r"(?: (?:for|to|of)(?: \w{1,20}){1,3}?)?"
     r"(?: is| was|[ ]?[:=])?[ ](?P<new>\d{4,8}#?)(?![\w-])"
 )
-_VERIFY = re.compile(r"(?i)(?<![\w.-])(?:use|enter|type)(?: (?:the )?code)? (?P<new>\d{4,8}) to (?:verify|confirm your|log ?in|sign ?in)")
+_VERIFY = re.compile(
+    r"(?i)(?<![\w.-])(?:use|enter|type)(?: (?:the )?code)? (?P<new>\d{4,8}) to (?:verify|confirm your (?:identity|account|e-?mail|log-?in"
+    r"|sign-?in|number|phone|device|address|registration|new )|log ?in|sign ?in)"
+)
 _SHORT_ZH = re.compile(
     r"(?<!的)(?:门禁|锁屏|支付|开机|取款|银行卡|保险箱|开门|大门|行李箱|解锁|交易|查询|服务)密码[ ]?"
     r"(?P<new>\d{4,8}#?)(?![\w位个次天年月分秒条-])"

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 
+from hindwise.safety.messages import told_from
+
 SIGNS = ("authorization", "-auth", "sig=", "signature=", "--pass", "redis-cli", "htpasswd", "ldap", "identified by", "session", "auth=")
 """As for the other rules; many of these stand behind `key`, `token`, `secret`, `pass` or `://`, which are signs already."""
 
@@ -47,7 +49,9 @@ _VARIABLE = re.compile(
     r"|SIGNING|PRIVATE|SECRET|ACCOUNT|STORAGE|LICENSE|SERVICE|SESSION|JWT|HMAC|SHARED)_?KEY|PGPASSWORD|MYSQL_PWD|REDISCLI_AUTH)(?P<rest>_BASE|_[0-9])?"
     r"(?:=|:[ \t]{1,3})(?P<quote>[\"']?)(?P<value>[^\s\"'`,;&|)}\]]{6,512})"
 )
-_VARIABLE_PLAIN = re.compile(r"(?:/|\./|https?:|\d{1,5}$|[A-Za-z_]+(?:\.[A-Za-z_]+|\[|\()|vault:|arn:|projects/|op://|file:|env:)")
+_VARIABLE_PLAIN = re.compile(
+    r"(?:/|\./|~/|[A-Za-z]:\\|https?:|\d{1,5}$|[A-Za-z_]+(?:\.[A-Za-z_]+|\[|\()|vault:|arn:|projects/|op://|file:|env:)"
+)
 _PARAMETER = re.compile(
     r"(?i)(?<=[?&;])(?:access_token|refresh_token|id_token|auth_token|token|api_?key|apikey|client_secret|secret|password|passwd|pwd|auth"
     r"|session(?:_?id|_token)?|sig|signature|x-amz-signature|x-amz-security-token|x-goog-signature|key)=(?P<value>[A-Za-z0-9%._~+/=-]{6,2048})"
@@ -99,7 +103,7 @@ def mask_written(text: str, found: list[str]) -> str:
     if "</" in text:
         text = _masked(_ELEMENT, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
     if ("{" in text or "\n" in text) and any(sign in small for sign in _NAMES):
-        text = _masked(_NESTED, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
+        text = _masked(_NESTED, text, "password", found, _in_nested)
         text = _masked(_BLOCK, text, "password", found, lambda match: not _PLACEHOLDER.match(match["value"]))
     if any(sign in text for sign in _VARIABLE_SIGNS):
         text = _masked(_VARIABLE, text, "password", found, _in_variable)
@@ -153,6 +157,10 @@ def _in_header(match: re.Match[str]) -> bool:
     if _PLACEHOLDER.match(value) or _HEADER_WORDS.match(value):
         return False
     return bool(match["scheme"]) or len(value) >= 20 or any(c.isdigit() for c in value)
+
+
+def _in_nested(match: re.Match[str]) -> bool:
+    return not _PLACEHOLDER.match(match["value"]) and not told_from(match.string, match.start("value"), "")
 
 
 def _in_option(match: re.Match[str]) -> bool:
