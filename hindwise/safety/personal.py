@@ -178,7 +178,7 @@ def _is_person(name: str) -> bool:
     """A name of words, or an id made of words and a number such as `mia_li_3668`; not a payment or flight code."""
     if re.match(r"(?:credit_card|gift_card|certificate|card|order|case|ticket|flight|res|pay)", name.lower()):
         return False
-    return re.fullmatch(r"[A-Za-z'-]+(?:[ _.-][A-Za-z'-]+){0,3}(?:[_.-]?\d+)?", name) is not None and " Street" not in name
+    return re.fullmatch(r"[A-Za-z'-]+(?:[ _.][A-Za-z'-]+){0,3}(?:[_.]?\d+)?", name) is not None and " Street" not in name
 
 
 def find_personal(text: str, *, names: Collection[str] = ()) -> list[Span]:

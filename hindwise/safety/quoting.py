@@ -102,5 +102,5 @@ def _without(text: str, gone: Sequence[re.Match[str]]) -> str:
 
 def _tidy(text: str) -> str:
     text = re.sub(r"(?<!\w)['’]+|['’]+(?!\w)", "", text)
-    text = re.sub(r"\s+(?=[,.;:!?，。；：！？])|(?<=[(（])\s+", "", text)
+    text = re.sub(r"(?<!\s)\s+(?=[,.;:!?，。；：！？])|(?<=[(（])\s+", "", text)
     return re.sub(r"(?:[,;，；]\s*){2,}", ", ", re.sub(r"\s{2,}", " ", text)).strip(" ,;，；")

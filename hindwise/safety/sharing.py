@@ -253,4 +253,4 @@ def _clean(text: str, names: Collection[str], known: _Known, someone: str) -> st
             merged.append((start, end))
     for start, end in reversed(merged):
         text = text[:start] + someone + text[end:]
-    return re.sub(r"\s+(?=[,.;:])", "", re.sub(r" {2,}", " ", text)).strip()
+    return re.sub(r"(?<!\s)\s+(?=[,.;:])", "", re.sub(r" {2,}", " ", text)).strip()

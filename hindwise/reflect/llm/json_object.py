@@ -13,7 +13,7 @@ from typing import NoReturn
 from hindwise.errors import AnswerUnusable
 
 _THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_THOUGHT = re.compile(r".*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _CLOSER = {"{": "}", "[": "]"}
 _NARROW = str.maketrans("｛｝［］【】：，　＂", '{}[][]:, "')
 _WIDE = "｛［【“＂：，"
@@ -35,7 +35,7 @@ def parse_object(text: str) -> dict[str, object]:
 
 def _readings(text: str) -> Iterator[str]:
     """The ways to read it, the likeliest first."""
-    plain = _THINKING.sub("", text) if "<" in text else text
+    plain = _THINKING.sub("", text) if "</think" in text.lower() else text
     if not plain.lstrip().startswith(("{", "```")):  # the server took the first tag away: what comes before the second is no answer
         plain = _THOUGHT.sub("", plain)
     if next((char for char in plain if char in "{｛"), "") != "｛":  # else a narrow brace stands somewhere inside of the words

@@ -36,6 +36,8 @@ _ANY_LESSON = frozenset(
     )
 )
 _MAX_QUOTE_CHARS = 200
+_MAX_PART_CHARS = 1_000
+"""Of what a small model wrote into one field: it may go on with one sign until it is stopped, and a lesson has 160."""
 _PARTS = ("applies_when", "do", "why")
 _TEXT = {"type": "string"}
 _WHEN = {"en": re.compile(r"(?i)^(?:when(?:ever)?|if|in case)\s+"), "zh": re.compile(r"^(?:当|如果|若|在)")}
@@ -80,7 +82,7 @@ def _thought(retrospective: object) -> bool:
 
 
 def _whole(entry: dict[str, Any], place: int, episode: Episode, asked: Question) -> dict[str, Any]:
-    parts = {name: one_line(entry[name]) if isinstance(entry.get(name), str) else "" for name in _PARTS}
+    parts = {name: one_line(entry[name])[:_MAX_PART_CHARS] if isinstance(entry.get(name), str) else "" for name in _PARTS}
     cited = _cited(entry.get("turns"), asked)
     if entry.get("conclusion") or not (parts["applies_when"] and parts["do"] and cited):
         return entry

@@ -160,7 +160,7 @@ def _cause_variants(run: Read, why: str) -> tuple[str, ...]:
         return ("",)
     if verdict_of(run.episode.outcome.note).is_empty():
         return error_variants(why)
-    plain = re.sub(r"\s*[(（][^)）]*[)）]", "", why)
+    plain = re.sub(r"\s?[(（][^)）]{0,200}[)）]", "", why)
     return variants((why, plain, re.split(r"[;；]", plain)[0]))
 
 

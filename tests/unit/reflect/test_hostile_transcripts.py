@@ -1,13 +1,19 @@
 """Any transcript that may be stored can be looked back at: no crash, no runaway."""
 
 import time
+from collections.abc import Callable
 
 import pytest
 
+from hindwise.errors import AnswerUnusable
+from hindwise.reflect import cues
+from hindwise.reflect.llm.json_object import parse_object
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.reflect.rules.outcome import read_outcome
 from hindwise.reflect.rules.wording import general_error, whole
 from hindwise.safety.masking import mask_json
+from hindwise.safety.personal import find_personal, without_personal
+from hindwise.safety.poison import poison_in
 from tests.build import make_call, make_episode, make_outcome, make_turn
 
 _PIECES = [
@@ -48,6 +54,30 @@ def test_a_long_error_ends_with_a_whole_word() -> None:
     assert general_error("the seat is taken " + "very " * 200 + "early", (), "en") == general_error(
         "the seat is taken " + "very " * 40, (), "en"
     )
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: find_personal("Tell Abc that abc is well", names=(f"abc{'-' * 250}!",)),
+        lambda: cues.is_standing(f"{'一' * 20_000}以上"),
+        lambda: without_personal(f"Tell them{chr(0x3000) * 20_000}x"),
+        lambda: poison_in(f"中{'1,' * 30_000}"),
+    ],
+    ids=["user-id", "standing", "blanks", "planted"],
+)
+def test_one_long_row_of_signs_is_read_in_bounded_time(read: Callable[[], object]) -> None:
+    before = time.process_time()
+    read()
+    assert time.process_time() - before < 2
+
+
+def test_an_answer_of_many_brackets_is_refused_in_bounded_time() -> None:
+    before = time.process_time()
+    for answer in ("<" * 40_000, "x<think>" * 5_000, "</" * 20_000):
+        with pytest.raises(AnswerUnusable):
+            parse_object(answer)
+    assert time.process_time() - before < 2
 
 
 def test_thousands_of_calls_are_read_in_bounded_time() -> None:
