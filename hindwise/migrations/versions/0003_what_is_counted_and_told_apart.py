@@ -29,9 +29,10 @@ def upgrade() -> None:
 
 def _tell_languages() -> None:
     op.add_column("memories", sa.Column("language", sa.String(length=8), server_default="en", nullable=False))
-    told = "words ->> 'language'" if _on_postgres() else "json_extract(words, '$.language')"
+    rows = sa.table("memories", sa.column("words", sa.JSON()), sa.column("language", sa.String()))
+    told = rows.c.words["language"].as_string()
     # What is told as "en", or not at all, stands there already.
-    op.execute(f"UPDATE memories SET language = substr({told}, 1, 8) WHERE {told} <> 'en'")  # noqa: S608  our own words
+    op.execute(sa.update(rows).where(told != "en").values(language=sa.func.substr(told, 1, 8)))
 
 
 def _index_examples() -> None:
@@ -46,19 +47,14 @@ def _index(name: str, first: str, where: str) -> None:
 
 
 def _shard_refusals() -> None:
-    """Each sum so far becomes the first row of its rule. SQLite can only change a key by making the table anew: some twenty rows."""
-    if _on_postgres():
-        op.add_column("refusals", sa.Column("shard", sa.String(length=36), server_default="", nullable=False))
-        op.drop_constraint("refusals_pkey", "refusals", type_="primary")
-        op.create_primary_key("refusals_pkey", "refusals", ["rule", "shard"])
-        return
-    op.rename_table("refusals", "refusals_before")
+    """Each sum so far becomes the first row of its rule, in a table made anew: SQLite can change a key in no other way."""
+    op.rename_table("refusals", "refusals_before")  # first, so that whoever counts at this moment waits, and nothing is lost
     op.create_table(
         "refusals",
         sa.Column("rule", sa.String(length=40), nullable=False),
         sa.Column("shard", sa.String(length=36), server_default="", nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("rule", "shard"),
+        sa.PrimaryKeyConstraint("rule", "shard", name="pk_refusals"),  # Postgres would meet the name of the old one
     )
     op.execute("INSERT INTO refusals (rule, number) SELECT rule, number FROM refusals_before")
     op.drop_table("refusals_before")
@@ -87,7 +83,3 @@ def _sum_by_model() -> None:
 
 def _whole(name: str) -> sa.Column[Any]:
     return sa.Column(name, sa.BigInteger(), server_default="0", nullable=False)
-
-
-def _on_postgres() -> bool:
-    return op.get_bind().dialect.name == "postgresql"
