@@ -31,7 +31,10 @@ _OTHER_KEY = re.compile(
     r"|size|offset|count|bytes|memory|mem|disk|capacity|limit|quota|duration|elapsed|ns|us|ms|at|time|views|revenue|volume|balance|sum)$"
     r"|(?:order|invoice|tracking|serial)|[a-z](?:Id|No|Number|Code)s?$|单号|订单|编号|流水|工号|卡号"
 )
-_LIST_OF_OTHERS = re.compile(r"(?<![\w-])(?P<key>[\w-]{1,64})\\{0,3}[\"']?\s{0,4}[:=：]\s{0,4}\[(?P<items>[\d\s,\"'\\]++)\]")
+_LIST_OF_OTHERS = re.compile(
+    r"(?<![\w-])(?P<key>[\w-]{1,64})\\{0,3}[\"']?\s{0,4}[:=：]\s{0,4}\["
+    r"(?P<items>(?:[\d\s,\"'\\]++|null|\[[\d\s,\"'\\]*+\])++)\]"
+)
 _DATE = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])")
 _MACHINE = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _OF_MOBILES = re.compile(r"(?i)mobile|cell|手机")

@@ -62,6 +62,7 @@ def test_bare_numbers_in_lists_are_masked_so_that_it_stays_json() -> None:
     [
         {"user_ids": [15012345678, 15112345678]},
         {"userIds": ["15012345678", "15112345678"]},
+        {"user_ids": [15012345678, None, 15112345678], "order_ids": [[15012345678], [15112345678, 15212345678]]},
         {"orders": [13812345678], "订单号": [13812345678, 13912345678]},
         {"memory": 17179869184, "disk_bytes": 17179869184, "orderNo": 13812345678},
         {"errors": {"password": "must contain a digit"}},
@@ -166,6 +167,8 @@ def test_a_passphrase_under_its_name_is_no_message(passphrase: str) -> None:
         "password: must ",
         "订单13812345678、",
         "a:[",
+        "id:[[1], ",
+        "id:[null",
     ],
 )
 def test_hostile_repetition_takes_linear_time(piece: str) -> None:
