@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from api.model_costs import ModelCosts
 from api.refusal_counts import RefusalCounts
 from hindwise.engine import Engine
-from hindwise.errors import LedgerUnavailable
+from hindwise.errors import LedgerMismatch, LedgerUnavailable
 from hindwise.ledger import erasures, outbox, reflections, refusals, spending
 from hindwise.model.brief import Recalled
 
@@ -66,7 +66,7 @@ class Metrics:
             if not parts["ledger"]:
                 raise LedgerUnavailable("it did not answer a moment ago")
             by_status, erasing, (rows, oldest), refused, spent = await engine.ledger.read(_count)
-        except LedgerUnavailable:
+        except (LedgerMismatch, LedgerUnavailable):
             self._up.labels("ledger").set(False)
             self._refusals.told(None)
             self._costs.told(None)
