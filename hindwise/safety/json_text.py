@@ -1,5 +1,6 @@
 """What was JSON stays JSON behind the mask, and keeps all of its parts: no name twice in an object, no mask without quotation marks."""
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -32,6 +33,15 @@ def object_of(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return all pairs as one object: a name that comes again is numbered, so that none of the values is lost."""
     names = Names()
     return {names.apart(name): value for name, value in pairs}
+
+
+def is_json(text: str) -> bool:
+    """Whether `text` is JSON from its first letter to its last."""
+    try:
+        json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def still_json(text: str) -> str:

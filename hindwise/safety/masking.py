@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from hindwise.safety import credentials
 from hindwise.safety.contacts import NO_CONTACTS, Contacts, in_place_of_number, is_phone_number_under, mask_contacts, phone_under
 from hindwise.safety.disguised import undisguised
-from hindwise.safety.json_text import object_of, still_json
+from hindwise.safety.json_text import is_json, object_of, still_json
 from hindwise.safety.other_numbers import number_of_something_else
 from hindwise.safety.quick_look import PIN_SAID, may_hold_secret
 from hindwise.safety.spoken import mask_said
@@ -141,7 +141,22 @@ def mask(text: str, contacts: Contacts = NO_CONTACTS) -> Masked:
     masked = _mask_written(text, contacts)
     if (plain := undisguised(text)) is not None and len((seen := _mask_written(plain, contacts)).found) > len(masked.found):
         masked = seen  # its odd letters go too: they hid something
-    return masked._replace(text=still_json(masked.text)) if masked.found else masked
+    if not masked.found:
+        return masked
+    masked = masked._replace(text=still_json(masked.text))
+    return _by_value(text, masked, contacts) if text.lstrip()[:1] in ("{", "[") else masked
+
+
+def _by_value(text: str, masked: Masked, contacts: Contacts) -> Masked:
+    """`masked`, or where a rule ate the marks behind a secret: the JSON masked string by string, if the rules find no more in that."""
+    if is_json(masked.text) or not is_json(text) or not is_json(meant := _meant(text, contacts)):
+        return masked
+    return Masked(meant, tuple(_MASK.findall(meant)))
+
+
+def _meant(text: str, contacts: Contacts) -> str:
+    value = mask_json(json.loads(text, strict=False, object_pairs_hook=object_of), contacts)
+    return still_json(_mask_text(json.dumps(value, ensure_ascii=False), contacts).text)
 
 
 def _mask_written(text: str, contacts: Contacts) -> Masked:

@@ -8,8 +8,9 @@ import pytest
 
 from api.storing import Storing
 from hindwise.safety.contacts import Contacts
-from hindwise.safety.json_text import still_json
+from hindwise.safety.json_text import is_json, still_json
 from hindwise.safety.masking import mask, mask_json
+from tests.unit.safety.masking_attacks import attacks
 
 PHONES = Contacts(phones=True)
 
@@ -55,6 +56,14 @@ def test_bare_numbers_in_lists_are_masked_so_that_it_stays_json() -> None:
     assert both_ways([[13812345678], {"contact": 13812345678}]) == [["[masked:phone]"], {"contact": "[masked:phone]"}]
     assert json.loads(mask('{"say": "[13812345678]"}', PHONES).text) == {"say": "[[masked:phone]]"}
     assert mask("见[13812345678](x)和[a, 13812345678]", PHONES).text == "见[[masked:phone]](x)和[a, [masked:phone]]"
+
+
+def test_a_secret_at_the_end_of_a_string_leaves_its_marks() -> None:
+    for attack in attacks():
+        for value in ({"content": attack.text}, [attack.text]):
+            masked = mask(json.dumps(value, ensure_ascii=False), PHONES)
+            assert is_json(masked.text), masked.text
+            assert not any(part in masked.text and part not in mask(attack.text, PHONES).text for part in attack.gone), attack.text
 
 
 @pytest.mark.parametrize(
