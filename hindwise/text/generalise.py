@@ -50,6 +50,9 @@ _INTRODUCTION = re.compile(
 _MARKS = re.compile(r"[^\w\s'-]|(?<!\w)'|'(?!\w)|(?<!\w)-|-(?!\w)")
 _SPACE_AT_CJK = re.compile(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
 _LAST_LINK = re.compile(rf"\s+{_LINK}$")
+_MAX_ROW = 40
+_ROW = re.compile(r"[\s,，!！.。?？]{41,}|\d{41,}")
+"""Of marks, blanks or digits: all of them go in the end, and some expressions are tried anew from each of a row."""
 
 
 def generalise(text: str) -> str:
@@ -57,7 +60,7 @@ def generalise(text: str) -> str:
 
     A text that is nothing but particulars is returned as it is, in lower case, so that the key is never empty for a non-empty text.
     """
-    folded = nfkc(text).replace(_HOLE, "").replace("’", "'")
+    folded = _ROW.sub(lambda row: row[0][:_MAX_ROW], nfkc(text).replace(_HOLE, "").replace("’", "'"))
     task = _tidy(_without_numbers(_without_names(_without_marked(folded))))
     return truncate(task or " ".join(folded.lower().split()), MAX_CHARS)
 

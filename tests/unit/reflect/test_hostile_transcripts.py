@@ -14,6 +14,7 @@ from hindwise.reflect.rules.wording import general_error, whole
 from hindwise.safety.masking import mask_json
 from hindwise.safety.personal import find_personal, without_personal
 from hindwise.safety.poison import poison_in
+from hindwise.text.generalise import generalise
 from tests.build import make_call, make_episode, make_outcome, make_turn
 
 _PIECES = [
@@ -63,8 +64,9 @@ def test_a_long_error_ends_with_a_whole_word() -> None:
         lambda: cues.is_standing(f"{'一' * 20_000}以上"),
         lambda: without_personal(f"Tell them{chr(0x3000) * 20_000}x"),
         lambda: poison_in(f"中{'1,' * 30_000}"),
+        lambda: [generalise(f"a {piece * 10_000}x") for piece in (" ", ",", "1", "１")],
     ],
-    ids=["user-id", "standing", "blanks", "planted"],
+    ids=["user-id", "standing", "blanks", "planted", "task"],
 )
 def test_one_long_row_of_signs_is_read_in_bounded_time(read: Callable[[], object]) -> None:
     before = time.process_time()
