@@ -149,9 +149,13 @@ def mask(text: str, contacts: Contacts = NO_CONTACTS) -> Masked:
 
 def _by_value(text: str, masked: Masked, contacts: Contacts) -> Masked:
     """`masked`, or where a rule ate the marks behind a secret: the JSON masked string by string, if the rules find no more in that."""
-    if is_json(masked.text) or not is_json(text) or not is_json(meant := _meant(text, contacts)):
+    if is_json(masked.text) or not is_json(text):
         return masked
-    return Masked(meant, tuple(_MASK.findall(meant)))
+    try:
+        meant = _meant(text, contacts)
+    except RecursionError:  # one level less than can be read may be more than can be written
+        return masked
+    return Masked(meant, tuple(_MASK.findall(meant))) if is_json(meant) else masked
 
 
 def _meant(text: str, contacts: Contacts) -> str:
