@@ -12,7 +12,7 @@ import structlog
 
 from hindwise.errors import IndexUnavailable, InvalidInput
 from hindwise.index.base import Index
-from hindwise.index.embedded import open_embedded
+from hindwise.index.embedded import FILE_NAME, open_embedded
 from hindwise.settings import Settings
 from hindwise.text.tokens import TOKENIZER_VERSION
 
@@ -38,7 +38,7 @@ async def open_index(
     Raises IndexUnavailable, DimensionMismatch, InvalidInput for an unknown kind, a missing setting or a key that is refused.
     """
     if kind == "embedded":
-        path = settings.data / f"index-{generation}.db"
+        path = settings.data / FILE_NAME.format(generation=generation)
         return await asyncio.to_thread(open_embedded_file, path, dim=dim, cache_mb=settings.index_cache_mb, tokenizer=tokenizer)
     if kind == "weaviate":
         weaviate = await _weaviate(settings)
@@ -91,7 +91,7 @@ async def _weaviate(settings: Settings) -> Any:
 async def remove_index(settings: Settings, kind: str, generation: int, secret: bytes) -> None:
     """Remove all that the index of one generation holds; one that is gone already is fine. Raises IndexUnavailable, InvalidInput."""
     if kind == "embedded":
-        return await asyncio.to_thread(_remove_file, settings.data / f"index-{generation}.db")
+        return await asyncio.to_thread(_remove_file, settings.data / FILE_NAME.format(generation=generation))
     if kind == "weaviate":
         weaviate = await _weaviate(settings)
         address = weaviate.Address(settings.weaviate_url, settings.weaviate_grpc_url, settings.weaviate_api_key.get_secret_value())
