@@ -209,7 +209,7 @@ def _times(given: tuple[Any, Any, Any], now: datetime) -> tuple[datetime, dateti
     ended = _moment(finished, now) or now
     took = elapsed if isinstance(elapsed, int | float) and not isinstance(elapsed, bool) else _number(elapsed)
     started = _moment(created, now) or ended - timedelta(seconds=min(max(took, 0.0), 86_400.0))
-    return min(started, ended), ended
+    return min(started, ended, now), min(ended, now)  # a clock that runs ahead: nothing said later could overtake it
 
 
 def _number(value: Any) -> float:

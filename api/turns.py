@@ -83,7 +83,7 @@ class Message(_Open):
         default=None, description="Where the words came from; by default from the role. Never more trusted than it."
     )
     participant: Id | None = Field(default=None, description="Who spoke; by default the user or the agent.")
-    occurred_at: Moment | None = Field(default=None, description="By default the time of arrival.")
+    occurred_at: Moment | None = Field(default=None, description="By default the time of arrival; never later than it.")
 
 
 def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: datetime, storing: Storing) -> list[Turn]:
@@ -96,7 +96,7 @@ def to_turns(messages: Sequence[Message], *, user_id: str, agent_id: str, now: d
     for number, message in enumerate(messages, start=1):
         said, time = _said(message, number, user_id, agent_id, storing), message.occurred_at
         name = message.turn_id or (_name_of(digest_of_content(**said), time, seen) if time else "")
-        turns.append(Turn(seq=number, turn_id=name, occurred_at=time or now, **said))
+        turns.append(Turn(seq=number, turn_id=name, occurred_at=_happened(time, now), **said))
     return turns
 
 
@@ -117,7 +117,7 @@ def whole_run(
         name = message.turn_id or _name_of(content, message.occurred_at, seen)
         if name not in digests:
             digests[name] = content
-            turns.append(Turn(seq=len(digests), turn_id=name, occurred_at=message.occurred_at or now, **said))
+            turns.append(Turn(seq=len(digests), turn_id=name, occurred_at=_happened(message.occurred_at, now), **said))
         elif digests[name] != content:
             conflicts.append(name)
     if conflicts:
@@ -162,6 +162,11 @@ def _said(message: Message, number: int, user_id: str, agent_id: str, storing: S
         "tool_calls": calls,
         "tool_call_id": storing.line(message.tool_call_id or "", 200),
     }
+
+
+def _happened(told: datetime | None, now: datetime) -> datetime:
+    """When a turn was said. A caller's clock that runs ahead would make words that nothing said in truth could overtake."""
+    return min(told or now, now)
 
 
 def _name_of(content: str, occurred_at: datetime | None, seen: Counter[str]) -> str:

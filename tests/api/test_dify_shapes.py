@@ -196,3 +196,9 @@ def test_a_steps_error_that_is_also_its_output_is_told_once() -> None:
         json.dumps({"status": "succeeded", "steps": [{"title": "Book", "output": "Error: full", "error": "Error: full"}]}).encode()
     )
     assert [turn.content for turn in run.turns] == ["ERROR: Error: full"]
+
+
+def test_a_run_of_a_clock_that_runs_ahead_is_never_later_than_its_report() -> None:
+    ahead = NOW.timestamp() + 3_600
+    run = run_of(json.dumps({"status": "succeeded", "workflow_run_id": "r1", "created_at": ahead, "finished_at": ahead + 5}).encode())
+    assert (run.started_at, run.ended_at) == (NOW, NOW)

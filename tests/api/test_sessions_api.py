@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -326,3 +327,16 @@ async def test_a_session_id_may_hold_slashes(front):
         assert answer.status_code == 200, answer.text
         assert (await front.http.get(f"/v1/sessions/{session}")).json()["turn_count"] == 1
         assert (await front.http.get(f"/v1/sessions/{session}/context")).status_code == 200
+
+
+@pytest.mark.parametrize("said", ["2200-12-31T23:59:59Z", "2100-01-01T00:00:00+14:00"])
+async def test_a_turn_is_never_later_than_its_arrival_but_keeps_its_name(front: Front, said: str) -> None:
+    body = turns_body({"role": "user", "content": "I prefer aisle seats. 我喜欢靠走道的座位。", "occurred_at": said})
+    first, again = [(await front.post("/v1/sessions/s1/turns", body)).json() for _ in range(2)]
+    assert (first["recorded"], again["recorded"], again["duplicates"]) == (1, 0, 1)
+    run = {"user_id": "ann", "run_id": "r1", "turns": body["turns"], "outcome": {"status": "success"}}
+    episode = (await front.post("/v1/episodes", run)).json()["episode_id"]
+    [turn] = (await front.http.get("/v1/sessions/s1/context")).json()["turns"]
+    told = (await front.http.get(f"/v1/episodes/{episode}")).json()
+    now = front.engine.clock.now()
+    assert [datetime.fromisoformat(when) for when in (turn["occurred_at"], told["ended_at"], told["turns"][0]["occurred_at"])] == [now] * 3
