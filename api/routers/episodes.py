@@ -68,7 +68,7 @@ async def list_episodes(query: Annotated[EpisodesQuery, Query()], services: Use,
                 before=before,
                 limit=n,
             ),
-            lambda row: row.ended_at,
+            lambda row: (row.ended_at, row.id),
             cursor,
             query.limit,
         )

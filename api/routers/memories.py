@@ -50,7 +50,7 @@ async def list_memories(query: Annotated[MemoriesQuery, Query()], services: Use,
                 before=before,
                 limit=n,
             ),
-            lambda row: row.recorded_at,
+            lambda row: (row.recorded_at, row.id),
             cursor,
             query.limit,
         )
@@ -73,7 +73,7 @@ async def list_waiting(query: Annotated[ReviewQuery, Query()], services: Use, ca
     def work(conn: Connection) -> tuple[list[Memory], str | None]:
         rows, following = page(
             lambda before, n: review.waiting(conn, caller.tenant_id, spaces, before=before, limit=n),
-            lambda row: row.recorded_at,
+            lambda row: (row.recorded_at, row.id),
             cursor,
             query.limit,
         )

@@ -30,7 +30,7 @@ async def list_reflections(query: Annotated[ReflectionsQuery, Query()], services
     rows, following = await services.engine.ledger.read(
         lambda conn: page(
             lambda before, n: reflections.page(conn, caller.tenant_id, status=str(query.status or ""), since=since, before=before, limit=n),
-            lambda row: row.created_at,
+            lambda row: (row.created_at, row.id),
             cursor,
             query.limit,
         )

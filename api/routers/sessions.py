@@ -102,7 +102,7 @@ async def list_sessions(query: Annotated[SessionsQuery, Query()], services: Use,
             lambda before, n: sessions.page(
                 conn, caller.tenant_id, query.state or "", user_id=user_id, ownerless=ownerless, before=before, limit=n
             ),
-            lambda row: row.last_turn_at,
+            lambda row: (row.last_turn_at, row.handle),
             cursor,
             query.limit,
         )

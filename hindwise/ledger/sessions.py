@@ -122,7 +122,7 @@ def page(
         query = query.where(sessions.c.user_id == "")
     if before is not None:
         query = query.where(sessions.c.last_turn_at < before)
-    return [SessionRow(*row) for row in conn.execute(query.order_by(sessions.c.last_turn_at.desc(), sessions.c.session_id).limit(limit))]
+    return [SessionRow(*row) for row in conn.execute(query.order_by(sessions.c.last_turn_at.desc(), sessions.c.handle).limit(limit))]
 
 
 def lock_or_open(

@@ -198,3 +198,18 @@ async def test_what_waits_is_listed_for_admins_or_for_the_one_who_is_named(front
     everybody = (await front.http.get("/v1/memories/review")).json()["items"]
     nobody = (await front.http.get("/v1/memories/review", params={"user_id": "bob"})).json()["items"]
     assert ([item["memory_id"] for item in everybody], nobody) == (["m-waits"], [])
+
+
+async def test_what_is_erased_page_by_page_is_erased_whole(front: Front) -> None:
+    """All of one instant: those of a page are gone when the next is asked for."""
+    for number in range(7):
+        await front.post("/v1/memories", {"user_id": "ann", "content": f"Gate {number} of the depot is shut. {number} 号门已经关闭。"})
+    cursor, erased = "", 0
+    for _ in range(9):
+        told = (await front.http.get("/v1/memories", params={"user_id": "ann", "limit": 3, "cursor": cursor})).json()
+        for memory in told["items"]:
+            erased += (await front.http.delete(f"/v1/memories/{memory['memory_id']}")).status_code == 204
+        cursor = told["next_cursor"] or ""
+        if not cursor:
+            break
+    assert erased == 7

@@ -1,7 +1,9 @@
 """Whatever goes wrong is a problem with a stable type and a detail that helps, and never tells what must not be told."""
 
 import ast
+import base64
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -190,9 +192,25 @@ async def test_unknown_ids_are_404(front: Front, path: str) -> None:
     assert_problem(await front.http.get(path), 404)
 
 
-@pytest.mark.parametrize("cursor", ["x", "!!!", "MQ", "OTk5OTk5OTk5OTk5OTk5OTk5OTk5LjA", "MS45OTk5OTk5OTk5"])
+def _cursor(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["x", "!!!", "MQ", "你好", *map(_cursor, (f'[{10**20},"a"]', '[true,"a"]', '[1.5,"a"]', "[1,2]", '[1,"a",2]', "{}", "[" * 90))],
+)
 async def test_a_cursor_that_is_not_ours_is_422(front: Front, cursor: str) -> None:
     assert_problem(await front.http.get("/v1/episodes", params={"user_id": "a", "cursor": cursor}), 422, "cursor")
+
+
+@pytest.mark.parametrize("path", ["/v1/episodes", "/v1/memories", "/v1/memories/review", "/v1/sessions", "/v1/reflections"])
+@pytest.mark.parametrize("year", [1, 9999])
+async def test_a_cursor_of_the_first_or_last_instant_is_answered(front: Front, path: str, year: int) -> None:
+    at = datetime(year, 12, 31, 23, 59, 59, 999_999, UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    owner = {} if path in {"/v1/sessions", "/v1/reflections"} else {"user_id": "a"}
+    answer = await front.http.get(path, params={**owner, "cursor": _cursor(f'[{at // timedelta(microseconds=1)},""]')})
+    assert (answer.status_code, answer.json()["items"]) == (200, [])
 
 
 async def test_our_own_faults_tell_no_words_to_the_caller_or_the_log(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
