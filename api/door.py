@@ -53,6 +53,7 @@ class Door(APIRoute):
             request.state.caller = caller
             if request.method not in {"POST", "PATCH"}:
                 return await inner(request)
+            _check_coding(request)
             body = await read_body(request, services.engine.settings.max_request_bytes)
             request._body = body
             if takes_json and not raw_body:
@@ -65,6 +66,12 @@ class Door(APIRoute):
             return await _once(services, caller, request, body, key, inner, keep_answer=scope != "read")
 
         return handle
+
+
+def _check_coding(request: Request) -> None:
+    coding = request.headers.get("content-encoding", "").strip().lower()
+    if coding not in {"", "identity"}:
+        raise UnsupportedMedia(f"the body is encoded as {coding[:40]!r}: send it as it is, without `Content-Encoding`")
 
 
 async def _read_json(request: Request, body: bytes) -> None:

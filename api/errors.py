@@ -44,7 +44,7 @@ class TooLarge(errors.CallerError):
 
 
 class UnsupportedMedia(errors.CallerError):
-    """The body's content type is not JSON."""
+    """The body's content type is not JSON, or it is compressed."""
 
     type = "unsupported-media-type"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import uvicorn
 
 from api.app import create_app
+from api.wire import Wire
 from hindwise.settings import Settings
 
 _GRACE_S = 5
@@ -50,7 +51,7 @@ async def serve(
     config = uvicorn.Config(
         app,
         loop="none",
-        http="httptools",
+        http=Wire,
         ws="none",
         lifespan="on",
         log_config=None,

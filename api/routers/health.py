@@ -17,12 +17,14 @@ router = APIRouter(tags=["health"])
 _CHECK_S = 2.0
 
 
+@router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", operation_id="healthz")
 async def healthz() -> Health:
     """The process answers."""
     return Health()
 
 
+@router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz",
     operation_id="readyz",
