@@ -392,4 +392,4 @@ class Readiness(Answer):
     ledger: Literal["ok", "unavailable"]
     index: Literal["ok", "unavailable"]
     temporal: Literal["ok", "unavailable"]
-    note: str | None = Field(default=None, description="What is going on with the index, where it is not as usual.")
+    note: str | None = Field(default=None, description="What is going on with the index or the disk, where it is not as usual.")

@@ -10,11 +10,13 @@ from api import auth
 from api.answers import Health, Readiness
 from api.services import Services, Use
 from hindwise.errors import HindwiseError
+from hindwise.files import is_full
 from hindwise.index.live import LiveIndex
 
 router = APIRouter(tags=["health"])
 
 _CHECK_S = 2.0
+_FULL = "the disk of the data directory is full: what is kept there is told, but nothing new may be accepted until there is room"
 
 
 @router.head("/healthz", include_in_schema=False)
@@ -35,15 +37,16 @@ async def readyz(services: Use, response: Response) -> Readiness:
     """Tell ledger, index and Temporal apart. Only a ledger that does not answer is a 503: without the others, calls are still accepted."""
     parts = await _parts(services)
     ledger, index, temporal = parts["ledger"], parts["index"], parts["temporal"]
+    full = await asyncio.to_thread(is_full, services.engine.settings.data)
     if not ledger:
         response.status_code = 503
         response.headers["Retry-After"] = "5"
     return Readiness(
-        status="unavailable" if not ledger else "ready" if index and temporal else "degraded",
+        status="unavailable" if not ledger else "ready" if index and temporal and not full else "degraded",
         ledger="ok" if ledger else "unavailable",
         index="ok" if index else "unavailable",
         temporal="ok" if temporal else "unavailable",
-        note=_note(services),
+        note=_FULL if full else _note(services),
     )
 
 

@@ -11,6 +11,7 @@ from hindwise.cli import overview, running, serving
 from hindwise.cli.readiness import ask_ready
 from hindwise.cli.supervisor import ports, temporal_server
 from hindwise.errors import HindwiseError
+from hindwise.files import is_full
 from hindwise.settings import Settings
 
 State = Literal["ok", "note", "broken"]
@@ -56,6 +57,8 @@ async def _data_directory(settings: Settings) -> Finding:
         return Finding("data directory", "broken", f"{path} cannot be made in {parent}: choose another with --data")
     if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
         return Finding("data directory", "broken", f"{path} cannot be written: chown -R {os.getuid()} {path}")
+    if is_full(path):
+        return Finding("data directory", "broken", f"the disk of {path} is full: make room, or nothing new can be kept")
     if path.stat().st_mode & 0o077:
         return Finding("data directory", "note", f"{path} can be read by others: chmod 700 {path}")
     return Finding("data directory", "ok", str(path))

@@ -1,5 +1,6 @@
 """How commands end: exit codes that scripts can trust, one line of error with the next step, no tracebacks unless asked for."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -66,6 +67,8 @@ def _unforeseen(error: Exception) -> Ended:
         return Ended("an argument holds bytes that are no text: give it as UTF-8", code=USAGE)
     if isinstance(error, UnicodeDecodeError):  # of `.env`; transcripts tell their own
         return Ended(".env is not UTF-8 text", next_step="save it as UTF-8, or remove it", code=USAGE)
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return Ended("the disk is full", next_step="make room where the data directory and the temporary files lie, then try again")
     return Ended(
         f"unexpected {type(error).__name__}: {str(error)[:300]}", next_step="HINDWISE_LOG_LEVEL=debug shows where; please report it"
     )

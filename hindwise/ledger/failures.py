@@ -55,6 +55,7 @@ def what_differs(error: Exception) -> str:
     return (str(getattr(error, "orig", None) or error).splitlines() or [""])[0][:_MAX_NAME_CHARS]
 
 
+_UNTIL_THEN = "make room, then it goes on by itself"
 _WHY = (
     ("refused", "nothing listens there"),
     ("resolve", "its host is not known"),
@@ -65,6 +66,11 @@ _WHY = (
     ("too many", "it has no connection left"),
     ("remaining connection slots", "it has no connection left"),
     ("imeout", "it took too long"),
+    ("disk is full", f"the disk is full; {_UNTIL_THEN}"),
+    ("No space left", f"its server's disk is full; {_UNTIL_THEN}"),
+    ("readonly database", "its file cannot be written: look at the owner, mode and mount of the data directory"),
+    ("unable to open database", "its file cannot be opened: look at the owner, mode and mount of the data directory"),
+    ("disk I/O error", "the disk of the data directory fails, or is full: look at the system's log"),
 )
 """A part of what a driver says, and our words for it: its own may quote the URL or a row."""
 

@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from api.errors import STATUS, problem_of
-from hindwise import errors
+from hindwise import errors, files
 from tests.api.front import TURN, Front, open_front, turns_body
 
 
@@ -242,3 +242,11 @@ async def test_logs_hold_ids_but_no_contents(tmp_path: Path, capfd: pytest.Captu
     told = repr(logs) + caplog.text + "".join(capfd.readouterr())
     assert "turns.queued" in told
     assert "CANARY" not in told
+
+
+async def test_a_full_disk_is_told_before_anything_is_refused(front: Front, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (await front.http.get("/readyz")).json()["status"] == "ready"
+    monkeypatch.setattr(files, "NO_ROOM_BYTES", 2**62)
+    answer = await front.http.get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+    assert "full" in answer.json()["note"]

@@ -1,15 +1,19 @@
 """What clumsy scripts give: empty variables, broken characters, absurd files. Each is refused in one line, none is guessed."""
 
+import asyncio
+import errno
 import json
 
 import httpx2
 import pytest
 from typer.testing import CliRunner
 
-from hindwise.cli import exits, transcripts
+from hindwise import files
+from hindwise.cli import doctor_checks, exits, transcripts
 from hindwise.cli.app import app
 from hindwise.cli.client import ApiClient, Target
 from hindwise.cli.exits import USAGE, Ended
+from hindwise.settings import Settings
 
 
 @pytest.mark.parametrize("option", ["--user", "--agent"])
@@ -76,3 +80,16 @@ def test_a_settings_file_that_is_no_text_is_told_as_such(tmp_path, monkeypatch, 
         exits.run(["doctor"])
     assert ended.value.code == USAGE
     assert "UTF-8" in capsys.readouterr().err
+
+
+def test_doctor_tells_a_full_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "NO_ROOM_BYTES", 2**62)
+    found = asyncio.run(doctor_checks._data_directory(Settings(_env_file=None, data=tmp_path)))  # type: ignore[call-arg]
+    assert (found.state, found.name) == ("broken", "data directory")
+    assert "full" in found.detail
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_no_fault_to_report(number):
+    told = exits.explain(OSError(number, "No space left on device"))
+    assert (told.code, told.message) == (exits.FAILED, "the disk is full")
