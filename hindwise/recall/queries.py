@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -21,12 +22,13 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    text,
     type_coerce,
     union_all,
 )
 
 from hindwise.ledger.prepared import Prepared, is_sqlite
-from hindwise.ledger.schema import episodes, evidence, memories, outbox, spaces
+from hindwise.ledger.schema import ONLY_LIVE, episodes, evidence, memories, outbox, spaces
 from hindwise.ledger.times import Utc
 from hindwise.model.assembled import assembled
 from hindwise.model.memory import LIVE, Kind, LessonType, Memory, Retrospective, Status
@@ -119,6 +121,7 @@ class Quoted(NamedTuple):
 
 # Written out, so that the planner sees them.
 _LIVE: list[Any] = [literal_column(f"'{status}'") for status in sorted(LIVE)]
+_COUNT: BindParameter[int] = bindparam("count")
 _IDS: BindParameter[str] = bindparam("ids", expanding=True)
 _SPACES: BindParameter[int] = bindparam("spaces", expanding=True)
 _FEW = ["spaces"]
@@ -176,9 +179,21 @@ _ROWS_AND_STANDING = Prepared(
     few=_FEW,
 )
 _NEWEST_FIRST = (memories.c.recorded_at.desc(), memories.c.id)
-# Ids first: all of a space are put in order, and with their words Postgres would do that in files.
-_NEWEST_IDS = select(memories.c.id).where(*_TELLABLE).order_by(*_NEWEST_FIRST).limit(bindparam("count"))
-_NEWEST = Prepared(select(*_RAW).where(memories.c.id.in_(_NEWEST_IDS)).order_by(*_NEWEST_FIRST), few=_FEW)
+
+
+@cache
+def _newest(spaces_asked: int) -> Prepared:
+    """The statement for so many spaces, named `space_0` and on.
+
+    Each is asked by itself, which walks `ix_memories_newest` back from its end: asked for together, all of each would be read and put
+    in order, with their words.
+    """
+    one = select(*_RAW).where(text(ONLY_LIVE), _CURRENT).order_by(*_NEWEST_FIRST).limit(_COUNT)
+    each = [one.where(memories.c.space_no == bindparam(f"space_{place}")).subquery() for place in range(spaces_asked)]
+    found = union_all(*map(select, each)).subquery()
+    return Prepared(select(found).order_by(found.c.recorded_at.desc(), found.c.id).limit(_COUNT))
+
+
 _EARLIER = Prepared(
     select(memories.c.superseded_by, memories.c.value, memories.c.conclusion)
     .where(
@@ -261,7 +276,10 @@ def rows_and_standing(
 
 def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Raw]:
     """Return what may be told, newest first: what a recall works on where the index does not answer."""
-    return _raw(_NEWEST.rows(conn, {"spaces": list(space_nos), "count": limit})) if space_nos else []
+    if not space_nos:
+        return []
+    numbers = {f"space_{place}": number for place, number in enumerate(space_nos)}
+    return _raw(_newest(len(space_nos)).rows(conn, {**numbers, "count": limit}))
 
 
 def earlier_values(conn: Connection, space_nos: Sequence[int], heads: Mapping[str, str]) -> dict[str, str]:

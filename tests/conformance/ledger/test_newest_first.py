@@ -1,11 +1,12 @@
-"""What a recall works on while the index is away: the newest of what may be told, and words are read of these alone."""
+"""What a recall works on while the index is away: the newest of what may be told, and nothing else is read."""
 
 import re
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, select, text, true
 
+from hindwise.ledger import memories as memory_rows
 from hindwise.ledger import memory_changes, spaces
 from hindwise.ledger.schema import memories
 from hindwise.model.memory import Status
@@ -44,9 +45,32 @@ def fill(conn):
 
 @pytest.fixture
 async def filled(ledger):
-    kept, numbers = await ledger.write(fill)
+    return await ledger.write(fill)
+
+
+@pytest.fixture
+async def known(ledger, filled):
+    """The same, and the database knows how much there is of what."""
     await ledger.write(lambda conn: conn.execute(text("ANALYZE")))
-    return kept, numbers
+    return filled
+
+
+def multiply(conn, times):
+    """As many rows more, of no slot, without a word to the database that it should count them."""
+    others = select(memories.c.id).limit(times).subquery()
+    changed = {"id": memories.c.id + "-" + others.c.id}
+    rows = select(*(changed.get(each.name, each) for each in memories.c)).join_from(memories, others, true())
+    rows = rows.where(memories.c.slot_key.is_(None))
+    conn.execute(insert(memories).from_select(memories.c.keys(), rows))
+
+
+def plan(conn, statement, given, how="EXPLAIN"):
+    """How the database would answer, or with EXPLAIN ANALYZE did."""
+    if conn.dialect.name == "sqlite":
+        sql, bound = statement.for_sqlite(given)
+        return "\n".join(row.detail for row in conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", tuple(bound)))
+    asked, bound = statement.for_postgres(given)
+    return "\n".join(conn.exec_driver_sql(f"{how} {asked.sql}", bound).scalars())
 
 
 async def test_they_come_newest_first_and_by_id_where_they_came_at_once(ledger, filled):
@@ -66,20 +90,44 @@ async def test_they_come_newest_first_and_by_id_where_they_came_at_once(ledger, 
     assert await ledger.read(lambda conn: queries.newest_rows(conn, [], 5)) == []
 
 
-async def test_all_of_a_space_is_put_in_order_without_its_words(ledger, filled):
+@pytest.mark.parametrize("spaces_asked", [1, 2])
+async def test_of_a_space_no_more_is_read_and_put_in_order_than_is_told(ledger, known, spaces_asked):
+    given = {"count": 20, **{f"space_{place}": number for place, number in enumerate(known[1][:spaces_asked])}}
+    found = await ledger.read(lambda conn: plan(conn, queries._newest(spaces_asked), given, "EXPLAIN ANALYZE"))
+    assert found.count("ix_memories_newest") == len(re.findall("(?i)(?:scan|search).* on memories|search memories", found)) == spaces_asked
+    if not ledger.is_sqlite:
+        # Those of one moment are put in order among themselves.
+        assert found.count("Incremental Sort") == spaces_asked and "  Sort  (" not in found, found
+        assert not re.search(r"Removed by Filter: \d{3}", found), found
+
+
+async def test_what_a_model_is_shown_is_read_so_too(ledger, known):
+    kept, numbers = known
+    told = [row for row in kept if row["space_no"] in numbers[:2] and row["status"] in ("active", "pending")]
+    told.sort(key=lambda row: row["id"])
+    told.sort(key=lambda row: row["recorded_at"], reverse=True)
+    found = await ledger.read(lambda conn: memory_rows.newest_live(conn, numbers[:2], 20))
+    assert [row.id for row in found] == [row["id"] for row in told[:20]]
+
+    def asked(conn):
+        how = "EXPLAIN QUERY PLAN" if ledger.is_sqlite else "EXPLAIN"
+        sql = memory_rows._NEWEST_LIVE.statement.compile(conn, compile_kwargs={"render_postcompile": True})
+        given = {**sql.params, "space": numbers[0], "most": 20}
+        bound = tuple(given[name] for name in sql.positiontup) if sql.positional else given
+        return "\n".join(str(tuple(row)) for row in conn.exec_driver_sql(f"{how} {sql}", bound))
+
+    assert "ix_memories_newest" in await ledger.read(asked)
+
+
+@pytest.mark.parametrize("statistics", [False, True])
+async def test_the_index_of_the_newest_draws_no_other_question_of_a_recall_to_it(ledger, filled, statistics):
     _, numbers = filled
-
-    def plan(conn):
-        values = {"spaces": numbers[:2], "count": 20}
-        if ledger.is_sqlite:
-            sql, bound = queries._NEWEST.for_sqlite(values)
-            return "\n".join(row.detail for row in conn.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", tuple(bound)))
-        asked, given = queries._NEWEST.for_postgres(values)
-        return "\n".join(conn.exec_driver_sql(f"EXPLAIN {asked.sql}", given).scalars())
-
-    found = await ledger.read(plan)
-    if ledger.is_sqlite:
-        assert re.search(r"SEARCH memories USING INDEX \w+ \(id=\?\)", found), found
-    else:
-        sorts = [(int(rows), int(width)) for rows, width in re.findall(r"Sort +\(cost=\S+ rows=(\d+) width=(\d+)\)", found)]
-        assert len(sorts) == 2 and all(rows <= 20 or width < 64 for rows, width in sorts), found
+    await ledger.write(lambda conn: multiply(conn, 20))
+    if statistics:
+        await ledger.write(lambda conn: conn.execute(text("ANALYZE")))
+    known = {"spaces": numbers[:2], "ids": ["a"], "slots": ["slot 3"]}
+    for statement in (queries._STANDING, queries._STANDING_IDS, queries._BY_IDS, queries._EARLIER):
+        wanted = {bind.key for bind in statement.statement.compile().bind_names if bind.required}
+        given = {name: value for name, value in known.items() if name in wanted}
+        found = await ledger.read(lambda conn, ask=statement, given=given: plan(conn, ask, given))
+        assert "ix_memories_newest" not in found, found

@@ -10,12 +10,13 @@ from hindwise.ledger.prepared import Prepared
 from hindwise.recall import queries
 from tests.engine.recall import pinned
 
-PREPARED = {name: value for name, value in vars(queries).items() if isinstance(value, Prepared)}
+PREPARED = {name: value for name, value in vars(queries).items() if isinstance(value, Prepared)} | {"newest": queries._newest(2)}
 
 
 def _values(statement: Prepared) -> dict[str, Any]:
     ids = [pinned.memory_id(f"many {number}") for number in range(19)]
     given = {"tenant": "default", "names": ["user:a", "agent:x", "user:no"], "ids": ids, "spaces": [1, 2], "slots": ["a"], "count": 9}
+    given |= {"space_0": 1, "space_1": 2}
     wanted = {bind.key for bind in statement.statement.compile().bind_names if bind.required}
     return {name: value for name, value in given.items() if name in wanted}
 

@@ -16,6 +16,7 @@ from tests.engine.recall.helpers import fact, keep
 
 MODULES = (queries, embeddings)
 PREPARED = {f"{module.__name__}.{name}": one for module in MODULES for name, one in vars(module).items() if isinstance(one, Prepared)}
+PREPARED["newest"] = queries._newest(2)
 
 
 pytestmark = pytest.mark.parametrize("running", ["postgres+weaviate"], indirect=True)
@@ -36,7 +37,7 @@ def _values(statement: Prepared, spaces: list[int], hashes: list[str]) -> dict[s
         "slots": ["a", "座位"],
         "count": 9,
     }
-    given |= {"model": "hashed-64", "hashes": hashes}
+    given |= {"model": "hashed-64", "hashes": hashes, "space_0": spaces[0], "space_1": spaces[1]}
     wanted = {bind.key for bind in statement.statement.compile().bind_names if bind.required}
     return {name: value for name, value in given.items() if name in wanted}
 
