@@ -5,14 +5,12 @@ python -m bench.cluster --keep      the demo alone; it stays up until Ctrl-C and
 """
 
 import argparse
-import contextlib
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from bench.cluster_show import ClusterServer
 from hindwise.cli import console, demo_words
 from hindwise.cli.demo import perform
 from hindwise.cli.demo_stage import Stage
+from hindwise.cli.interrupted import ended_like_ctrl_c
 from hindwise.cli.running import workflows_page
 from tests.chaos.blows import Felt, Outcome, strike_all
 from tests.servers.cluster import NAMESPACE, Cluster
@@ -51,7 +50,7 @@ def _run(cluster: Cluster, asked: argparse.Namespace) -> int:
     promises: dict[str, bool] = {}
     began, holds = time.monotonic(), True
     print("Starting Temporal, Postgres, Weaviate, two workers, two APIs and a front …", flush=True)
-    with _ended_like_ctrl_c():
+    with ended_like_ctrl_c():
         try:
             cluster.start()
             print(f"Ready after {time.monotonic() - began:.0f} s, as processes of this machine.", flush=True)
@@ -145,21 +144,6 @@ def _keep(cluster: Cluster) -> None:
         time.sleep(1)
         for name in cluster.revive():
             print(f"{name} had ended and was started again", flush=True)
-
-
-@contextlib.contextmanager
-def _ended_like_ctrl_c() -> Iterator[None]:
-    """SIGTERM and a closed terminal stop everything in order too."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
 """`hindwise demo`: five acts on real runs, against its own Hindwise in its own directory. Every promise is checked while it is made."""
 
 import shutil
-import signal
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from hindwise.cli import console, exits, options
 from hindwise.cli.exits import Ended
+from hindwise.cli.interrupted import ended_like_ctrl_c
 
 if TYPE_CHECKING:
     from hindwise.cli.demo_server import Played, Server
@@ -44,7 +44,7 @@ def demo(
     from hindwise.cli.demo_stage import Stage
 
     stage = Stage(console.err() if as_json else console.out(), demo_words.language(lang or ""))
-    with _directory(data, keep=keep) as place, _stops_on_sigterm():
+    with _directory(data, keep=keep) as place, ended_like_ctrl_c():
         server = Server(place, keep=keep)
         try:
             figures, promises, links = perform(stage, server)
@@ -147,18 +147,3 @@ def _directory(asked: Path | None, *, keep: bool) -> Iterator[Path]:
     finally:
         if not keep:
             shutil.rmtree(place, ignore_errors=True)
-
-
-@contextmanager
-def _stops_on_sigterm() -> Iterator[None]:
-    """A polite end from outside is an interruption like Ctrl-C: everything is stopped first."""
-
-    def interrupt(_number: int, _frame: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
