@@ -16,6 +16,8 @@ from hindwise.cli import exits, options
 if TYPE_CHECKING:
     import asyncio
 
+    from hindwise.settings import Settings
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -32,7 +34,7 @@ def api(
     no_auth: Annotated[bool, typer.Option("--no-auth", help="No API key; only on a loopback address.")] = False,
     fd: Annotated[int | None, typer.Option(hidden=True, help="A listening socket inherited from the supervisor.")] = None,
 ) -> None:
-    """Serve the API alone, in the foreground. Temporal's address comes from HINDWISE_TEMPORAL_ADDRESS."""
+    """Serve the API alone, in the foreground. Temporal: HINDWISE_TEMPORAL_ADDRESS, else that of `hindwise up` in the data directory."""
     import asyncio
     import socket
 
@@ -47,7 +49,7 @@ def api(
     else:
         listening, bound = ports.listen(settings.host, settings.port, explicit="port" in settings.model_fields_set)
         url = f"http://{ports.reachable_host(settings.host)}:{bound}"
-    directory = prepare(settings)
+    directory, settings = prepare(settings), _beside_up(settings)
     logging.set_up(settings.log_level, "api")
     from api.serve import serve
 
@@ -71,12 +73,13 @@ def worker(
         Path | None, typer.Option(help="Make this file once work is taken, and remove it at the end.", show_default=False)
     ] = None,
 ) -> None:
-    """Run the worker alone, in the foreground: it does what the workflows ask for."""
+    """Run the worker alone, in the foreground: it does what the workflows ask for. Temporal is found as by `hindwise api`."""
     from hindwise.cli import logging
     from hindwise.cli.up import prepare
 
     settings = options.settings_with(data=data)
     prepare(settings)
+    settings = _beside_up(settings)
     logging.set_up(settings.log_level, "worker")
     from hindwise.cli.worker_process import run_worker
 
@@ -93,6 +96,19 @@ def worker(
                 ready_file.unlink(missing_ok=True)
 
     _run(work)
+
+
+def _beside_up(settings: "Settings") -> "Settings":
+    """The settings with the Temporal of an `up` that runs in the same data directory, where they name none; which one it is, is said."""
+    from hindwise.cli import running
+    from workflows.connection import DEFAULT_ADDRESS
+
+    if settings.temporal_address:
+        return settings
+    found = running.with_temporal(settings)
+    whose = "the one of the `hindwise up` that runs here" if found.temporal_address else "where one usually listens"
+    sys.stderr.write(f"Temporal: {found.temporal_address or DEFAULT_ADDRESS}, {whose}; another one: set HINDWISE_TEMPORAL_ADDRESS\n")
+    return found
 
 
 _YOUNG, _MIDDLE, _OLD = 10_000, 20, 20

@@ -6,7 +6,11 @@ import os
 import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from hindwise.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,13 @@ def read(data: Path) -> Running | None:
         os.kill(told.pid, 0)
         return told
     return None
+
+
+def with_temporal(settings: "Settings") -> "Settings":
+    """Return the settings, where they name no Temporal with the address of the one that `up` runs in the data directory, if it does."""
+    if settings.temporal_address or not (told := read(settings.data.expanduser())):
+        return settings
+    return settings.model_copy(update={"temporal_address": told.temporal_address})
 
 
 def workflows_page(ui_url: str, namespace: str) -> str:

@@ -71,9 +71,7 @@ def setup_temporal(
     """Register search attributes and the upkeep schedule in an existing Temporal. Safe to run again; `hindwise up` does it itself."""
     import asyncio
 
-    settings = options.settings_with(data=data)
-    if not settings.temporal_address and (told := running.read(settings.data)):
-        settings = settings.model_copy(update={"temporal_address": told.temporal_address})  # `up`'s own
+    settings = running.with_temporal(options.settings_with(data=data))
     code = 0
     try:
         done = asyncio.run(_set_up(settings, create_namespace=create_namespace, retention_days=retention_days, check=check))

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from hindwise.cli.readiness import is_ready
 from hindwise.cli.supervisor import processes
 from hindwise.cli.supervisor.processes import Known
 
@@ -140,6 +141,37 @@ def test_a_look_at_its_temporal_means_the_one_that_up_started(shared):
     told = hindwise(shared, "setup-temporal", "--check", "--json")
     assert told.returncode == 0, told.stderr
     assert json.loads(told.stdout)["address"] == shared.ready()["temporal_address"]
+
+
+@contextlib.contextmanager
+def role(shared: Up, *words: str) -> Iterator[Path]:
+    """A role that a person starts beside it, in the same data directory; what it writes."""
+    log = shared.data.parent / f"{words[0]}.log"
+    command = [sys.executable, "-P", "-m", "hindwise.cli", *words, "--data", str(shared.data)]
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, cwd=shared.data.parent, env={**CLEAN, "HINDWISE_EMBED": "none"}, stdout=file, stderr=file)
+    try:
+        yield log
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def test_an_api_and_a_worker_that_are_started_beside_it_find_its_temporal(shared):
+    address = shared.ready()["temporal_address"]
+
+    def first_line(log: Path, begin: str) -> str:
+        return next((line for line in log.read_text().splitlines() if line.startswith(begin)), "")
+
+    with (
+        role(shared, "api", "--port", "0") as api,
+        role(shared, "worker", "--ready-file", str(shared.data.parent / "worker.ready")) as worker,
+    ):
+        url = wait_for(lambda: first_line(api, "listening on "), START_LIMIT_S, "listening").split()[-1]
+        wait_for(lambda: is_ready(url), START_LIMIT_S, "an API that reaches Temporal")
+        wait_for((shared.data.parent / "worker.ready").exists, START_LIMIT_S, "a worker that takes work")
+        for log in (api, worker):
+            assert f"Temporal: {address}, the one of the `hindwise up`" in log.read_text()
 
 
 def test_the_ready_file_tells_all_and_only_its_owner_may_read_it(shared):
