@@ -74,4 +74,6 @@ def _shaped(recalled: Recalled, form: str) -> Recalled | Response:
     if form == "json":
         return recalled
     # Read by a prompt node as it is; the id is in a header, so that feedback stays possible.
-    return PlainTextResponse(recalled.brief, headers={"X-Recall-Id": recalled.recall_id})
+    # A text ends its last line, so that a prompt of a terminal begins a line of its own; of nothing there is nothing.
+    text = f"{recalled.brief}\n" if recalled.brief else ""
+    return PlainTextResponse(text, headers={"X-Recall-Id": recalled.recall_id})

@@ -69,6 +69,10 @@ async def test_recall_gives_the_brief_as_text_where_asked(front: Front) -> None:
     assert text.headers["content-type"].startswith("text/plain")
     assert "window seats" in text.text
     assert text.text == by_url.text
+    whole = (await front.post("/v1/recall", {**asked, "format": "json"})).json()
+    assert text.text == f"{whole['brief']}\n", "it ends its last line, for terminals; the brief and its tokens are counted without"
+    nothing = await front.post("/v1/recall", {**asked, "user_id": "ben", "query": "订靠窗的座位"})
+    assert (nothing.status_code, nothing.text) == (200, "")
     assert text.headers["x-recall-id"]
 
 
