@@ -128,12 +128,16 @@ async def _run(
         elif cancel:
             build = await _one_open(ledger)
             await ledger.write(lambda conn: generations.abandon(conn, build.generation.no, "given up by a person"))
-            if build.phase == "needs_attention":
+            begun = build.generation.state != generations.State.WANTED
+            if build.phase == "needs_attention" and begun:
                 await _signal(settings, build.generation.no, "drop")
-            console.line(f"generation {build.generation.no} is given up; hindwise reindex --drop-old removes it") if not as_json else None
+            removed = "; hindwise reindex --drop-old removes it" if begun else ""
+            console.line(f"generation {build.generation.no} is given up{removed}") if not as_json else None
         else:
             if answer is not None:
                 build = await _one_open(ledger)
+                if build.generation.state == generations.State.WANTED:
+                    raise Ended(f"generation {build.generation.no} was not begun yet. {build.note}", next_step=_way_out(build))
                 await _signal(settings, build.generation.no, answer)
                 number = build.generation.no
                 await ledger.write(lambda conn: generations.note(conn, number, "released"))
@@ -156,7 +160,10 @@ def _request(conn: "Connection", settings: "Settings", to: str | None) -> "Gener
             next_step="hindwise reindex --to weaviate",
             code=exits.USAGE,
         )
-    return generations.request(conn, kind, SystemClock().now())
+    asked = generations.request(conn, kind, SystemClock().now())
+    if asked.state == generations.State.WANTED:
+        generations.note(conn, asked.no, "")  # what kept it from being begun may be mended: it is looked at again
+    return asked
 
 
 def _all(conn: "Connection") -> list["Build"]:
@@ -222,9 +229,17 @@ async def _follow(settings: "Settings", ledger: "Ledger", number: int, *, wait: 
             build = await ledger.read(lambda conn: generations.build_of(conn, number))
     _show_one(build, as_json=as_json)
     if build.phase == "needs_attention":
-        raise Ended(f"generation {number} waits for you: {build.note}", next_step="hindwise reindex --answer retry | switch | drop")
+        raise Ended(f"generation {number} waits for you: {build.note}", next_step=_way_out(build))
     if build.generation.state not in (generations.State.LIVE, generations.State.DRAINING, generations.State.OLD):
         raise Ended(f"generation {number} was given up: {build.note}")
+
+
+def _way_out(build: "Build") -> str:
+    from hindwise.ledger import generations
+
+    if build.generation.state == generations.State.WANTED:  # no workflow of it is open that could be answered
+        return "give the workers (or `hindwise up`) these settings and start them again, or: hindwise reindex --cancel"
+    return "hindwise reindex --answer retry | switch | drop"
 
 
 def _bar(*, quiet: bool) -> Any:

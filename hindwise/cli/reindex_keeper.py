@@ -11,9 +11,12 @@ import structlog
 from temporalio.client import Client
 
 from hindwise.engine import Engine, spec_of
-from hindwise.errors import HindwiseError
+from hindwise.errors import HindwiseError, InvalidInput
+from hindwise.index.factory import check_kind
 from hindwise.index.rebuild import request_where_needed
 from hindwise.ledger import generations
+from hindwise.ledger.generations import Build, State
+from hindwise.settings import Settings
 from workflows import connection
 from workflows.connection import NotDelivered
 from workflows.contracts import ReindexInput
@@ -41,6 +44,8 @@ async def keep_reindexing(engine: Engine, client: Client) -> None:
             await _settle(engine)
             for build in await engine.ledger.read(generations.open_builds):
                 number = build.generation.no
+                if await _is_held(engine, build):
+                    continue
                 if time.monotonic() - started.get(number, -_TRUST_S) < _TRUST_S:
                     continue
                 if attributes is None:
@@ -52,6 +57,26 @@ async def keep_reindexing(engine: Engine, client: Client) -> None:
         except Exception as error:  # nobody waits for this task: one bad look must not end all later ones
             _log.error("reindex_look_failed", error=type(error).__name__)
         await asyncio.sleep(LOOK_EVERY_S)
+
+
+async def _is_held(engine: Engine, build: Build) -> bool:
+    """Whether this worker lacks a setting for a generation that nobody began. Told in the ledger, where the one who asked looks.
+
+    Begun, it would get every change, and no change would be applied until somebody gave it up.
+    """
+    lacks = _lacking(engine.settings, build.generation.kind) if build.generation.state == State.WANTED else ""
+    if lacks and build.note != lacks:
+        await engine.ledger.write(lambda conn: generations.hold(conn, build.generation.no, lacks))
+        _log.warning("reindex_held", generation=build.generation.no, detail=lacks)
+    return bool(lacks)
+
+
+def _lacking(settings: Settings, kind: str) -> str:
+    try:
+        check_kind(settings, kind)
+    except InvalidInput as error:
+        return error.detail
+    return ""
 
 
 async def _settle(engine: Engine) -> None:

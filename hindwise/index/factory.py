@@ -62,7 +62,12 @@ def check_index_settings(settings: Settings) -> None:
             "Postgres is for several machines, and the embedded index is a file of one: set HINDWISE_INDEX=weaviate, "
             "or leave HINDWISE_DATABASE_URL empty for SQLite"
         )
-    if settings.index == "weaviate":
+    check_kind(settings, settings.index)
+
+
+def check_kind(settings: Settings, kind: str) -> None:
+    """Raise InvalidInput where an index of this kind lacks a setting here; no server is asked."""
+    if kind == "weaviate":
         _check_weaviate(settings)
 
 

@@ -1,7 +1,8 @@
 """Which index serves, which is being built beside it, and which are kept from before: one row per build, numbered for good.
 
     wanted ─▶ building ─▶ live ─▶ draining ─▶ old ─▶ dropped
-        └────────┴─▶ abandoned ─────────────────────▶┘
+        │        └─▶ abandoned ─────────────────────▶┤
+        └───────────────────────────────────────────▶┘
 
 One row is live. While others build or drain, each change goes to all of them: whoever takes off an outbox mark reads this table in the
 same transaction. The row also keeps how far a build has come, so that it goes on after whatever ended it.
@@ -202,7 +203,8 @@ def begin(conn: Connection, number: int, spec: Spec) -> Build:
     _lock(conn)
     build = build_of(conn, number)
     if build.generation.state == State.WANTED:
-        _set(conn, number, state=str(State.BUILDING), phase="fill", embed_model=spec.model, dim=spec.dim, tokenizer_version=spec.tokenizer)
+        made_with = {"embed_model": spec.model, "dim": spec.dim, "tokenizer_version": spec.tokenizer}
+        _set(conn, number, state=str(State.BUILDING), phase="fill", note="", **made_with)
     if build.generation.state in OPEN:
         _set(conn, number, total=live_memories(conn))
     return build_of(conn, number)
@@ -226,6 +228,13 @@ def restart(conn: Connection, number: int) -> None:
 def note(conn: Connection, number: int, phase: str, text: str = "") -> None:
     """Say what happens to a generation, or what it waits for."""
     _set(conn, number, phase=phase, note=text[:1000])
+
+
+def hold(conn: Connection, number: int, why: str) -> None:
+    """Say what keeps a wanted generation from being begun; whoever can begin it does so all the same."""
+    _lock(conn)
+    if build_of(conn, number).generation.state == State.WANTED:
+        note(conn, number, "needs_attention", why)
 
 
 def switch(conn: Connection, number: int, report: Mapping[str, Any], now: datetime) -> bool:
@@ -258,11 +267,13 @@ def overdue(conn: Connection, before: datetime) -> int | None:
 
 
 def abandon(conn: Connection, number: int, why: str) -> bool:
-    """Give a build up; False where there is none to give up."""
+    """Give a build up; False where there is none to give up. One that nobody began holds nothing, so nothing of it is kept."""
     _lock(conn)
-    if build_of(conn, number).generation.state not in OPEN:
+    state = build_of(conn, number).generation.state
+    if state not in OPEN:
         return False
-    _set(conn, number, state=str(State.ABANDONED), phase="abandoned", note=why[:1000])
+    left = State.DROPPED if state == State.WANTED else State.ABANDONED
+    _set(conn, number, state=str(left), phase="abandoned", note=why[:1000])
     return True
 
 

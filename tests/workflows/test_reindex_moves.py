@@ -221,3 +221,45 @@ async def test_a_worker_killed_in_the_middle_of_a_build_is_followed_by_one_that_
             if command.returncode is None:
                 command.kill()
                 await command.wait()
+
+
+async def test_a_place_whose_settings_no_worker_has_is_told_at_once_and_holds_nothing_up(
+    environment: WorkflowEnvironment, tmp_path: Path
+) -> None:
+    """Begun, it would keep every change from the live index, and every erasure waiting for an index that there never was."""
+    async with open_engine(settings_for(tmp_path, environment.client), SystemClock(), HashedEmbedder()) as engine:
+        keeper = asyncio.create_task(keep_reindexing(engine, environment.client))
+        asked = await engine.ledger.write(lambda conn: generations.request(conn, "weaviate", engine.clock.now()))
+        try:
+
+            async def held() -> bool:
+                build = await engine.ledger.read(lambda conn: generations.build_of(conn, asked.no))
+                return build.phase == "needs_attention"
+
+            await until(held, 10)
+            build = await engine.ledger.read(lambda conn: generations.build_of(conn, asked.no))
+            assert (build.generation.state, "WEAVIATE_URL" in build.note) == (State.WANTED, True)
+            [written] = await keep(engine, "user:ann", fact("Likes green tea. 喜欢绿茶"))
+            await until(lambda: _clean(engine), 10)
+            assert written in await live(engine).ids(index_space(TENANT, "user:ann"))
+            code, _, error = await _command(tmp_path, "--answer", "retry")
+            assert (code, "was not begun yet" in error, "--cancel" in error) == (1, True, True)
+            code, told, _ = await _command(tmp_path, "--cancel")
+            assert (code, "--drop-old" in told) == (0, False)
+            build = await engine.ledger.read(lambda conn: generations.build_of(conn, asked.no))
+            assert build.generation.state == State.DROPPED, "nobody began it, so there is nothing to remove"
+        finally:
+            keeper.cancel()
+            await asyncio.gather(keeper, return_exceptions=True)
+
+
+async def _command(data: Path, *arguments: str) -> tuple[int | None, str, str]:
+    """`hindwise reindex` with these arguments: exit code, what it printed, what it complained about."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "hindwise.cli", "reindex", *arguments),
+        env=process_environment(data, {}),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    output, errors = await asyncio.wait_for(process.communicate(), 60)
+    return process.returncode, output.decode(), errors.decode()
