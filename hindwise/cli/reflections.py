@@ -73,7 +73,8 @@ def list_reflections(
         for item in answer.get("items", [])
     ]
     if not rows:
-        console.err().print("no reflection yet: finish a task, or try `hindwise reflect FILE`", markup=False, style="dim")
+        nothing = f"no reflection is {status}" if status else "no reflection yet: finish a task, or try `hindwise reflect FILE`"
+        console.err().print(nothing, markup=False, style="dim")
         return
     console.table(["id", "status", "since", "by", "tokens", "remark"], rows)
 

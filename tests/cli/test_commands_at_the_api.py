@@ -184,6 +184,15 @@ def test_an_empty_list_says_whose_it_is(tmp_path, given, told):
     assert (answered.returncode, answered.stdout, answered.stderr) == (0, "", told + "\n")
 
 
+@pytest.mark.parametrize(
+    ("given", "told"), [([], "no reflection yet: finish"), (["--status", "needs_attention"], "no reflection is needs_attention")]
+)
+def test_where_none_has_the_asked_status_it_is_not_said_that_there_is_none(tmp_path, given, told):
+    with fake_api({("GET", "/v1/reflections"): (200, {"items": [], "next_cursor": None})}) as api:
+        answered = hindwise("reflections", "list", *given, "--url", api.url, cwd=tmp_path)
+    assert (answered.returncode, answered.stdout, told in answered.stderr) == (0, "", True), answered.stderr
+
+
 @pytest.mark.parametrize("command", ["remember", "recall", "list"])
 def test_the_help_says_who_is_meant_when_nobody_is_named(command):
     shown = CliRunner().invoke(app, [command, "--help"], prog_name="hindwise").output
