@@ -84,6 +84,8 @@ def prepare_data_directory(path: Path) -> Path:
         probe = path / f".writable-{os.getpid()}"
         probe.touch()
         probe.unlink()
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InvalidInput(f"the data directory {path} is a file, or lies in one: choose another with --data or HINDWISE_DATA") from error
     except OSError as error:
         raise InvalidInput(
             f"the data directory {path} cannot be written ({error.strerror}): choose another with --data or HINDWISE_DATA, "

@@ -68,14 +68,15 @@ def _grouped(conn: Connection, column: Any, tenant_column: Any, tenant: str) -> 
 
 
 async def revisions(settings: "Settings") -> tuple[str | None, str | None]:
-    """Return (the revision this release wants, the one the ledger has); None for a ledger without tables."""
-    from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
+    """Return (the revision this release wants, the one the ledger has); None for a ledger without tables.
 
-    from hindwise.ledger.migrate import config
+    Raises InvalidInput where a newer release migrated it.
+    """
+    from hindwise.ledger import migrate
 
     def look(conn: Connection) -> tuple[str | None, str | None]:
-        return ScriptDirectory.from_config(config(conn)).get_current_head(), MigrationContext.configure(conn).get_current_revision()
+        found = migrate.revisions(conn)
+        return found.wanted, found.present or None
 
     ledger = Ledger.of(settings)
     try:

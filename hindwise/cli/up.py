@@ -90,6 +90,8 @@ def prepare(settings: "Settings") -> Path:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         _make_private(path)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InvalidInput(f"the data directory {path} is a file, or lies in one: choose another with --data") from error
     except OSError as error:
         where = " (on the host: the directory that is mounted there)" if _in_container() else ""
         raise InvalidInput(

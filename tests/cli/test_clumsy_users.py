@@ -3,16 +3,19 @@
 import asyncio
 import errno
 import json
+import sqlite3
 
 import httpx2
 import pytest
 from typer.testing import CliRunner
 
 from hindwise import files
-from hindwise.cli import doctor_checks, exits, transcripts
+from hindwise.cli import doctor_checks, exits, transcripts, up
 from hindwise.cli.app import app
 from hindwise.cli.client import ApiClient, Target
 from hindwise.cli.exits import USAGE, Ended
+from hindwise.engine import prepare_data_directory
+from hindwise.errors import InvalidInput
 from hindwise.settings import Settings
 
 
@@ -93,3 +96,23 @@ def test_doctor_tells_a_full_disk(tmp_path, monkeypatch):
 def test_a_full_disk_is_no_fault_to_report(number):
     told = exits.explain(OSError(number, "No space left on device"))
     assert (told.code, told.message) == (exits.FAILED, "the disk is full")
+
+
+def test_doctor_does_not_promise_that_a_start_goes_back_from_a_newer_release(tmp_path):
+    settings = Settings(_env_file=None, data=tmp_path)  # type: ignore[call-arg]
+    with sqlite3.connect(tmp_path / "ledger.db") as ledger:
+        ledger.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        ledger.execute("INSERT INTO alembic_version VALUES ('9999')")
+    ledger.close()
+    found = asyncio.run(doctor_checks._bounded("ledger", doctor_checks._ledger(settings)))
+    assert found.state == "broken"
+    assert "newer" in found.detail
+
+
+@pytest.mark.parametrize("below", ["", "data"])
+def test_a_file_as_data_directory_is_called_a_file(tmp_path, below):
+    (tmp_path / "taken").touch()
+    settings = Settings(_env_file=None, data=tmp_path / "taken" / below)  # type: ignore[call-arg]
+    for prepare in (up.prepare, lambda given: prepare_data_directory(given.data)):
+        with pytest.raises(InvalidInput, match="is a file"):
+            prepare(settings)
