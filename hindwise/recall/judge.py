@@ -5,10 +5,10 @@ work on bare rows: only what is told is built.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 from hindwise.lifecycle.aging import AgingRules, is_expired
@@ -21,7 +21,7 @@ from hindwise.recall.outline import Outline
 from hindwise.recall.queries import outline_of
 from hindwise.recall.question import Question
 from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
-from hindwise.recall.select import Scored
+from hindwise.recall.select import BORN_OUTSIDE, MAX_OF_ONE_ORIGIN, Scored
 from hindwise.recall.yardstick import Shape, shape_of
 from hindwise.text.remembered import remembered
 from hindwise.text.tokens import tokens
@@ -55,6 +55,8 @@ class Sifted:
     best: float
     seen: int
     """How many memories fitted the kinds and topics."""
+    relevant: int
+    """How many passed the gate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,10 @@ class Judge:
         best = max(relevances, default=0.0)
         weighed = zip(pool, words, ranked, fused, self._passing(pool, relevances, best), strict=True)
         hopeful = [Hopeful(*values) for values in weighed if values[-1] or values[0].row.id in stands]
-        told = self._most_promising([item for item in hopeful if item.relevant])
+        relevant = [item for item in hopeful if item.relevant]
+        told = self._most_promising(relevant)
         told += [item for item in hopeful if not item.relevant]
-        return Sifted(told, best, len(pool))
+        return Sifted(told, best, len(pool), len(relevant))
 
     def score(self, sifted: Sifted) -> list[Scored]:
         """Weigh what was sifted, unordered, without what has expired."""
@@ -104,7 +107,8 @@ class Judge:
         if len(items) <= keep:
             return items
         # They come in order of id, which decides between equal ones.
-        return sorted(items, key=lambda item: -profiles.at_most(item.relevance, item.found.row.importance, item.found.row.hits))[:keep]
+        items = sorted(items, key=lambda item: -profiles.at_most(item.relevance, item.found.row.importance, item.found.row.hits))
+        return list(islice(_without_crowds(items), keep))
 
     def _wanted(self, item: Found) -> bool:
         if self.query.kinds and item.row.kind not in self.query.kinds:
@@ -165,6 +169,17 @@ class Judge:
         if not scope:
             return 0.5
         return 1.0 if not set(tokens(scope)).isdisjoint(self.question.tokens) else 0.0
+
+
+def _without_crowds(items: Iterable[Hopeful]) -> Iterator[Hopeful]:
+    """Without more of one origin outside than may be worth weighing: few of them are told, and they must not crowd out the others."""
+    born = dict.fromkeys(BORN_OUTSIDE, 0)
+    for item in items:
+        if (origin := item.found.row.origin) in born:
+            born[origin] += 1
+            if born[origin] > MAX_OF_ONE_ORIGIN + _SPARE // 2:
+                continue
+        yield item
 
 
 class _Counts:

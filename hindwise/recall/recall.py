@@ -19,7 +19,6 @@ from hindwise.embed.base import Vector
 from hindwise.engine import Engine
 from hindwise.errors import ModelRefused, ModelUnavailable
 from hindwise.index.live import LiveIndex
-from hindwise.ledger import embeddings
 from hindwise.ledger.prepared import look_again
 from hindwise.model.assembled import assembled
 from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
@@ -27,22 +26,18 @@ from hindwise.model.memory import Memory
 from hindwise.model.space import user_space
 from hindwise.recall import queries, wording
 from hindwise.recall.brief import Brief, Tier, write_brief
-from hindwise.recall.candidates import Found, score_rows
-from hindwise.recall.finding import Asked, Finder, Finds, best_of, ms_since
+from hindwise.recall.choosing import choose
+from hindwise.recall.finding import Asked, Finder, Finds, depths, ms_since
 from hindwise.recall.judge import Judge, Sifted
 from hindwise.recall.log import RecallLog
 from hindwise.recall.profiles import explained
-from hindwise.recall.queries import Raw, Survey
+from hindwise.recall.queries import Survey
 from hindwise.recall.question import Question, read_question
-from hindwise.recall.select import Scored, select
+from hindwise.recall.select import Scored
 from hindwise.recall.yardstick import Yardstick
 
-_SPARE = 32
-"""Of each space's candidates so many more than are wanted are read, for what is not told; a row read costs more than one found."""
 _EMBED_LIMIT_S = 5.0
 _YARDSTICK_LIMIT_S = 20.0
-_DEGRADED_ROWS = 2_000
-"""Newest rows that a recall without an index looks through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +53,8 @@ class _Told:
     evidence: Mapping[str, tuple[QuotedEvidence, ...]]
     hydrate_ms: float
     score_ms: float
+    is_short: bool
+    """See `Choice`."""
 
 
 class Recaller:
@@ -117,12 +114,17 @@ class Recaller:
 
         def tell(conn: Connection) -> _Told | tuple[Survey, float]:
             survey, survey_ms = _surveyed(conn, asked.tenant_id, asked.question)
-            finds = self._finder.here(asked, survey, survey_ms)
-            if finds is None:
-                return survey, survey_ms
-            # What the index found may be younger than the survey.
-            look_again(conn)
-            return self._tell(conn, asked, finds)
+            told: _Told | None = None
+            for per_pool in depths(asked.query):
+                finds = self._finder.here(asked, survey, survey_ms, per_pool)
+                if finds is None:
+                    return survey, survey_ms
+                # What the index found may be younger than the survey.
+                look_again(conn)
+                told = self._tell(conn, asked, finds)
+                if not told.is_short:
+                    break
+            return told or (survey, survey_ms)
 
         first = await self._engine.ledger.read(tell)
         return first if isinstance(first, _Told) else await self._asking(asked, *first)
@@ -132,8 +134,16 @@ class Recaller:
         return asyncio.create_task(self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question)), name="recall-survey")
 
     async def _asking(self, asked: Asked, survey: Survey, survey_ms: float) -> _Told:
-        finds = await self._finder.find(asked, survey, survey_ms)
-        return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, finds))
+        async def at_depth(per_pool: int) -> _Told:
+            finds = await self._finder.find(asked, survey, survey_ms, per_pool)
+            return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, finds))
+
+        first, *deeper = depths(asked.query)
+        told = await at_depth(first)
+        for per_pool in deeper:
+            if told.is_short:
+                told = await at_depth(per_pool)
+        return told
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
         """The question's vector, whether the embedder failed to give one, and how long it took in ms."""
@@ -163,16 +173,9 @@ class Recaller:
 
     def _tell(self, conn: Connection, asked: Asked, finds: Finds) -> _Told:
         """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
+        choice = choose(conn, asked, finds, self._judge_of(asked), self._engine.embedder.model)
         at = perf_counter()
-        found, standing = self._read(conn, asked, finds)
-        hydrate_ms = ms_since(at)
-        at = perf_counter()
-        judge = self._judge_of(asked)
-        sifted = judge.sift(found, standing)
-        chosen = select(judge.score(sifted), asked.query.limit)
-        score_ms = ms_since(at)
-        at = perf_counter()
-        rows = {hopeful.found.row.id: hopeful.found.row for hopeful in sifted.hopeful}
+        chosen, rows = choice.chosen, choice.rows
         memories = [queries.memory_of(rows[item.memory.id]) for item in chosen]
         # A first version replaced nothing: mostly nobody has to be asked.
         slots = zip(memories, (item.slot for item in chosen), strict=True)
@@ -180,33 +183,14 @@ class Recaller:
         earlier = queries.earlier_values(conn, list(finds.survey.numbers.values()), heads)
         brief = write_brief(memories, earlier, asked.question.lang, asked.query.budget_tokens)
         evidence = _evidence(conn, asked, [memory.id for memory in memories])
-        return _Told(finds, sifted, chosen, memories, brief, evidence, hydrate_ms + ms_since(at), score_ms)
+        return _Told(
+            finds, choice.sifted, chosen, memories, brief, evidence, choice.read_ms + ms_since(at), choice.judged_ms, choice.is_short
+        )
 
     def _judge_of(self, asked: Asked) -> Judge:
         engine = self._engine
         levels = None if asked.vector is None else self._yardstick.levels(asked.vector)
         return Judge(asked.query, asked.question, levels, engine.settings.relevance_gate, engine.rules, engine.clock.now())
-
-    def _read(self, conn: Connection, asked: Asked, finds: Finds) -> tuple[list[Found], list[Found]]:
-        """What the question is compared with, and the standing items; only what may be told, whatever the index holds."""
-        numbers = list(finds.survey.numbers.values())
-        if finds.down:
-            rows, candidates, standing = queries.newest_rows(conn, numbers, _DEGRADED_ROWS), {}, queries.standing_rows(conn, numbers)
-        else:
-            candidates = best_of(finds.lists, asked.query.limit + _SPARE)
-            wanted = list({**candidates, **dict.fromkeys(finds.survey.unapplied)})
-            rows, standing = queries.rows_and_standing(conn, numbers, wanted, finds.stands)
-        found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
-        found += self._from_ledger(conn, asked, numbers, [row for row in rows if row.id not in candidates])
-        return found, [Found(row, 0.0, None) for row in standing]
-
-    def _from_ledger(self, conn: Connection, asked: Asked, numbers: Sequence[int], rows: Sequence[Raw]) -> list[Found]:
-        if not rows:
-            return []
-        vectors: Mapping[tuple[int, str], Vector] = {}
-        if asked.vector is not None:
-            vectors = embeddings.load(conn, numbers, self._engine.embedder.model, [row.text_hash for row in rows])
-        return score_rows(rows, asked.question.tokens, vectors, asked.vector)
 
     def _note(self, asked: Asked, answer: Recalled, own_space: int) -> None:
         query = asked.query

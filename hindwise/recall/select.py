@@ -14,7 +14,7 @@ STANDING_PLACES = 3
 """Of the brief's places, for items that are there only because they always hold."""
 MAX_OF_ONE_ORIGIN = 2
 """Items that came out of tools, or off the web: what one page says ten times is told twice."""
-_BORN_OUTSIDE = (Origin.TOOL, Origin.WEB)
+BORN_OUTSIDE = (Origin.TOOL, Origin.WEB)
 _NOVELTY = 0.3
 """Share of diversity in the choice; the rest is the score."""
 
@@ -36,7 +36,7 @@ class _Choice:
     limit: int
     taken: list[Scored] = field(default_factory=list)
     slots: set[str] = field(default_factory=set)
-    born_outside: dict[Origin, int] = field(default_factory=lambda: dict.fromkeys(_BORN_OUTSIDE, 0))
+    born_outside: dict[Origin, int] = field(default_factory=lambda: dict.fromkeys(BORN_OUTSIDE, 0))
 
     def admits(self, item: Scored) -> bool:
         if item.slot is not None and item.slot in self.slots:
