@@ -1,14 +1,16 @@
 """`hindwise migrate`: bring the ledger's tables to what this release wants, before or without starting anything."""
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hindwise.cli import console, options
-from hindwise.cli.exits import FAILED
+from hindwise.cli import console, exits, options
+from hindwise.cli.exits import FAILED, Ended
 
 if TYPE_CHECKING:
+    from hindwise.ledger.catch_up import CaughtUp
     from hindwise.ledger.migrate import Revisions
     from hindwise.settings import Settings
 
@@ -16,6 +18,7 @@ _EXAMPLES = options.examples(
     "hindwise migrate",
     "HINDWISE_DATABASE_URL=postgresql+psycopg://hindwise:secret@db/hindwise hindwise migrate",
     "hindwise migrate --check --json",
+    "hindwise migrate --catch-up",
 )
 
 
@@ -27,20 +30,32 @@ def register(app: typer.Typer) -> None:
 def migrate(
     data: options.Data = None,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; exit code 1 where something is missing.")] = False,
+    catch_up: Annotated[
+        bool,
+        typer.Option("--catch-up", help="After it, once no process of the version before runs: put right what those wrote meanwhile."),
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Apply the ledger's missing migrations, all or nothing. Every start does so too; several at once wait for each other."""
     settings = options.settings_with(data=data)
-    found = _look(settings) if check else _apply(settings)
+    if check and catch_up:
+        raise Ended("--check changes nothing, and --catch-up does", next_step="give one of them", code=exits.USAGE)
+    found, caught = (_look(settings), None) if check else _apply(settings, catch_up=catch_up)
     if as_json:
         steps = [{"revision": revision, "title": title} for revision, title in found.missing]
-        console.print_json({"from": found.present, "to": found.wanted, "missing" if check else "applied": steps})
+        told = {"from": found.present, "to": found.wanted, "missing" if check else "applied": steps}
+        console.print_json(told | ({"caught_up": asdict(caught)} if caught else {}))
     elif not found.missing:
         console.line(f"Nothing to do: the ledger is at {found.wanted}.")
     elif check:
         console.line(f"{len(found.missing)} missing, from {found.present or 'an empty ledger'} to {found.wanted}: hindwise migrate")
     else:
         console.line(f"Done: the ledger is at {found.wanted}.")
+    if caught and not as_json:
+        console.line(
+            f"Caught up with languages of memories: {caught.languages}; sums of models: {caught.sums};"
+            f" spaces whose slots are named anew as they are written: {caught.spaces}."
+        )
     if check and found.missing:
         raise typer.Exit(FAILED)
 
@@ -65,10 +80,11 @@ def _look(settings: "Settings") -> "Revisions":
     return asyncio.run(look())
 
 
-def _apply(settings: "Settings") -> "Revisions":
+def _apply(settings: "Settings", *, catch_up: bool) -> "tuple[Revisions, CaughtUp | None]":
     import asyncio
 
     from hindwise.cli.up import prepare
+    from hindwise.ledger import catch_up as late
     from hindwise.ledger.engine import Ledger
     from hindwise.ledger.migrate import migrate as apply
 
@@ -77,10 +93,11 @@ def _apply(settings: "Settings") -> "Revisions":
     def told(revision: str, title: str) -> None:
         console.err().print(f"  {revision}  {title}  ({time.monotonic() - started:.1f} s)", markup=False)
 
-    async def run() -> "Revisions":
+    async def run() -> "tuple[Revisions, CaughtUp | None]":
         ledger = Ledger.of(settings)
         try:
-            return await apply(ledger, told)
+            found = await apply(ledger, told)
+            return found, await ledger.write(late.catch_up, within_s=late.LIMIT_S) if catch_up else None
         finally:
             await ledger.close()
 

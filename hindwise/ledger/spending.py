@@ -20,6 +20,8 @@ _HEAD = ""
 """In the place of a model: the row that is locked, which counts nothing."""
 _OUTLIVED = timedelta(days=1)
 """No question takes so long: what is held for longer was never asked, or nobody lived to tell what it cost."""
+_ROUNDING = 1e-9
+"""Costs that were added in another order may differ by so much."""
 _COUNTED = ("calls", "reasks", "prompt_tokens", "completion_tokens", "lost_tokens", "cost", "priced_calls", "saved", "refused")
 
 
@@ -179,6 +181,26 @@ def by_model(conn: Connection) -> list[Spent]:
     sums = [func.sum(model_totals.c[name]).label(name) for name in _COUNTED]
     query = select(model_totals.c.model, *sums).group_by(model_totals.c.model).order_by(model_totals.c.model)
     return [_spent(row) for row in conn.execute(query)]
+
+
+def complete_sums(conn: Connection) -> int:
+    """Add to the sums by model what the days hold and they lack, and return of how many models: see `catch_up`.
+
+    Whoever counts at the same moment adds to both, so what they lack stays the same.
+    """
+    of_days, of_sums = (
+        select(table.c.model, *(func.sum(table.c[name]).label(name) for name in _COUNTED)).group_by(table.c.model).subquery()
+        for table in (model_days, model_totals)
+    )
+    lacking = [(of_days.c[name] - func.coalesce(of_sums.c[name], 0)).label(name) for name in _COUNTED]
+    joined = of_days.join(of_sums, of_sums.c.model == of_days.c.model, isouter=True)
+    completed = 0
+    for row in conn.execute(select(of_days.c.model, *lacking).select_from(joined).where(of_days.c.model != _HEAD)).all():
+        more = {name: value for name in _COUNTED if (value := getattr(row, name)) > _ROUNDING}
+        if more:
+            tallies.add(conn, model_totals, row.model, {name: value if name == "cost" else int(value) for name, value in more.items()})
+            completed += 1
+    return completed
 
 
 def _spent(row: Any) -> Spent:

@@ -1,0 +1,107 @@
+"""What a worker of the version before wrote beside one of today's: how it is read until it is put right, and that it then is."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import insert, select
+
+from hindwise.ledger import memory_changes, review, spaces, spending
+from hindwise.ledger.catch_up import CaughtUp, catch_up
+from hindwise.ledger.schema import memories, model_days
+from hindwise.model.memory import Status
+from hindwise.resolve.slots import slot_key
+from tests.build import TENANT, make_memory
+
+ROOT = Path(__file__).resolve().parents[3]
+WORDS = {"en": "Prefers window seats", "zh": "喜欢靠窗的座位"}
+OLDER = "wish\x1fuser\x1fa word of then\x1f"
+
+
+def confirmed(lang):
+    fields = {"kind": "preference", "space": "user:ann", "attribute": "seat" if lang == "en" else "meal", "confirmed_by": "api:k"}
+    return make_memory(WORDS[lang], id=lang, language=lang, status=Status.ACTIVE, **fields)
+
+
+def write_as_before(conn):
+    """The rows of a worker that knows neither languages nor sums nor today's lexicon, beside those of one that does."""
+    no = spaces.lock(conn, TENANT, ["user:ann"])["user:ann"].no
+    for lang in WORDS:
+        memory_changes.insert_memory(conn, no, confirmed(lang), actor="test", why="set up")
+        row = conn.execute(select(memories).where(memories.c.id == lang)).one()._asdict()
+        conn.execute(memories.delete().where(memories.c.id == lang))
+        del row["language"]
+        conn.execute(insert(memories), [row | {"slot_key": OLDER + lang}])
+    spending.count_saved(conn, TENANT, "2026-05-01", "m")
+    counted = {"calls": 2, "prompt_tokens": 70, "cost": 0.25, "priced_calls": 2}
+    conn.execute(model_days.update().values(counted))
+    conn.execute(insert(model_days), [{"tenant_id": TENANT, "day": "2026-05-02", "model": model, **counted} for model in ("m", "n", "")])
+
+
+def told(conn):
+    examples = {lang: [one.id for one in review.confirmed_examples(conn, TENANT, lang, 9, own="user:ann")] for lang in WORDS}
+    spent = [(one.model, one.calls, one.prompt_tokens, one.cost, one.saved) for one in spending.by_model(conn)]
+    keys = {row.id: row.slot_key for row in conn.execute(select(memories.c.id, memories.c.slot_key))}
+    return examples, spent, keys
+
+
+@pytest.fixture
+async def mixed(ledger):
+    await ledger.write(write_as_before)
+    return ledger
+
+
+async def test_until_then_it_is_read_with_what_stands_there_by_default(mixed):
+    examples, spent, keys = await mixed.read(told)
+    assert {lang: sorted(found) for lang, found in examples.items()} == {"en": ["en", "zh"], "zh": []}
+    assert spent == [("m", 0, 0, None, 1)]
+    await mixed.write(lambda conn: spaces.lock(conn, TENANT, ["user:ann"]))
+    assert (await mixed.read(told))[2] == keys == {lang: OLDER + lang for lang in WORDS}
+
+
+async def test_it_is_put_right_once(mixed):
+    assert await mixed.write(catch_up) == CaughtUp(languages=1, sums=2, spaces=1)
+    examples, spent, _ = await mixed.read(told)
+    assert examples == {lang: [lang] for lang in WORDS}
+    assert spent == [("m", 4, 140, 0.5, 1), ("n", 2, 70, 0.25, 0)]
+    await mixed.write(lambda conn: spaces.lock(conn, TENANT, ["user:ann"]))
+    assert (await mixed.read(told))[2] == {lang: slot_key(confirmed(lang)) for lang in WORDS}
+    assert await mixed.write(catch_up) == CaughtUp(languages=0, sums=0, spaces=1)
+    assert (await mixed.read(told))[1] == spent
+
+
+async def test_what_is_counted_at_the_same_moment_counts_once(mixed):
+    """As a question that is settled while it runs: both tables hold it, or neither."""
+
+    def work(conn):
+        spending.count_refused(conn, TENANT, "2026-05-03", "n")
+        catch_up(conn)
+        spending.count_refused(conn, TENANT, "2026-05-03", "n")
+
+    await mixed.write(work)
+    await mixed.write(catch_up)
+    assert [one.refused for one in await mixed.read(spending.by_model)] == [0, 2]
+
+
+async def test_an_empty_ledger_has_nothing_to_catch_up_with(ledger):
+    assert await ledger.write(catch_up) == CaughtUp(0, 0, 0)
+
+
+def command_line(url, data, *words):
+    env = {name: value for name, value in os.environ.items() if not name.startswith("HINDWISE_")}
+    env |= {"HINDWISE_DATA": str(data), "HINDWISE_DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "hindwise.cli", "migrate", *words]
+    return subprocess.run(command, env=env, cwd=data, capture_output=True, text=True, timeout=120)
+
+
+async def test_the_command_does_it_and_says_what_it_did(mixed, ledger_url, tmp_path):
+    done = await asyncio.to_thread(command_line, ledger_url, tmp_path, "--catch-up")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "Nothing to do" in said and "languages of memories: 1; sums of models: 2" in said
+    assert (await mixed.read(told))[0] == {lang: [lang] for lang in WORDS}
+    both = await asyncio.to_thread(command_line, ledger_url, tmp_path, "--check", "--catch-up")
+    assert (both.returncode, "--catch-up" in both.stderr) == (2, True)
