@@ -68,7 +68,9 @@ def _unforeseen(error: Exception) -> Ended:
     if isinstance(error, UnicodeDecodeError):  # of `.env`; transcripts tell their own
         return Ended(".env is not UTF-8 text", next_step="save it as UTF-8, or remove it", code=USAGE)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return Ended("the disk is full", next_step="make room where the data directory and the temporary files lie, then try again")
+        return Ended(
+            "the disk is full", next_step="make room where the data directory, the temporary files and the output lie, then try again"
+        )
     return Ended(
         f"unexpected {type(error).__name__}: {str(error)[:300]}", next_step="HINDWISE_LOG_LEVEL=debug shows where; please report it"
     )

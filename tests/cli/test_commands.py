@@ -154,3 +154,36 @@ def test_doctor_fails_when_something_is_broken(tmp_path):
     assert told.returncode == exits.FAILED
     assert "BROKEN" in told.stdout
     assert "nothing listens at 127.0.0.1:9" in told.stdout
+
+
+@pytest.mark.parametrize("command", [["keys", "list"], ["doctor", "--json"], ["migrate"]], ids=" ".join)
+@pytest.mark.parametrize("closed", [(1,), (0, 1, 2)], ids=["stdout", "all"])
+def test_a_closed_stream_leads_nowhere_and_fails_nothing(tmp_path, command, closed):
+    redirect = " ".join({0: "<&-", 1: ">&-", 2: "2>&-"}[number] for number in closed)
+    line = f'exec "$@" {redirect}'
+    env = {**CLEAN, "HINDWISE_EMBED": "none", "HINDWISE_PORT": "0"}
+    told = subprocess.run(
+        ["/bin/sh", "-c", line, "sh", sys.executable, "-m", "hindwise.cli", *command],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (told.returncode, told.stdout) == (0, "")
+    assert "error" not in told.stderr
+
+
+def test_ctrl_c_while_modules_load_ends_without_a_traceback(tmp_path):
+    program = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, *_):\n"
+        "        raise KeyboardInterrupt\n"
+        "import hindwise.cli\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "hindwise.cli.main()"
+    )
+    told = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=CLEAN, capture_output=True, text=True, timeout=60, check=False)
+    assert (told.returncode, told.stderr) == (exits.INTERRUPTED, "")
