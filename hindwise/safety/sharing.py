@@ -71,11 +71,6 @@ def shared_form(draft: Draft, episode: Episode) -> Draft:
     return draft.model_copy(update={**words, **listed, "retrospective": Retrospective(**told)})
 
 
-def strangers(text: str, episode: Episode) -> tuple[str, ...]:
-    """Return the words of `text` that may name somebody, though nobody introduced them, in order."""
-    return tuple(text[start:end] for start, end in _strange(text, _known_of(episode)))
-
-
 def without_people(text: str, episode: Episode) -> str:
     """Return `text` without its sentences that tell of a person, one of the episode or one whom nobody introduced: that is private.
 

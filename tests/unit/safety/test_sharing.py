@@ -10,7 +10,7 @@ from hindwise.reflect.base import Known
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.safety.identities import identities
 from hindwise.safety.personal import personal_data
-from hindwise.safety.sharing import shared_form, strangers, without_people
+from hindwise.safety.sharing import shared_form, without_people
 from tests.build import make_call, make_draft, make_episode, make_evidence, make_outcome, make_turn
 
 
@@ -87,7 +87,8 @@ def test_ordinary_words_places_and_tools_stay(told: str) -> None:
 
 def test_a_word_in_capitals_that_was_also_said_small_is_no_name() -> None:
     episode = _episode("the zorblatt is broken, please restart it")
-    assert strangers("restart the Zorblatt, then ask Quaxx", episode) == ("Quaxx",)
+    draft = make_draft("When it is broken, restart the Zorblatt, then ask Quaxx.", kind="lesson")
+    assert shared_form(draft, episode).conclusion == "When it is broken, restart the Zorblatt, then ask someone."
 
 
 def test_someone_stands_for_whom_nobody_knows_and_a_key_is_left_without() -> None:
