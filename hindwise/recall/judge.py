@@ -24,6 +24,7 @@ from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevanc
 from hindwise.recall.select import BORN_OUTSIDE, MAX_OF_ONE_ORIGIN, Scored
 from hindwise.recall.yardstick import Shape, shape_of
 from hindwise.text.remembered import remembered
+from hindwise.text.telling import telling_tokens
 from hindwise.text.tokens import tokens
 
 _RAW = frozenset({Kind.EVENT, Kind.SNIPPET})
@@ -201,7 +202,7 @@ class _Counts:
 @remembered(2_048)
 def _task_tokens(task: str) -> tuple[str, ...]:
     """Tasks are few, and asked about again and again."""
-    return tuple(dict.fromkeys(tokens(task)))
+    return tuple(dict.fromkeys(telling_tokens(task)))
 
 
 def _ranked(pool: Sequence[Found], relevances: Sequence[float]) -> tuple[list[float], list[float]]:

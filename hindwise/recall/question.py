@@ -7,7 +7,7 @@ from hindwise.model.brief import RecallQuery
 from hindwise.model.space import spaces_of
 from hindwise.text.clean import clean
 from hindwise.text.language import language_of
-from hindwise.text.tokens import query_tokens
+from hindwise.text.telling import telling_tokens
 
 MAX_TOKENS = 200
 """Distinct tokens that are searched for. A text that needs more is a document, and its beginning says what it is about."""
@@ -30,7 +30,7 @@ class Question:
 def read_question(query: RecallQuery) -> Question:
     """Return what is asked and in which spaces. Raises InvalidInput where no owner is named."""
     text = clean(query.query)
-    found = dict.fromkeys(query_tokens(text))
+    found = dict.fromkeys(telling_tokens(text))
     language = language_of(text)
     return Question(
         text=text,

@@ -5,13 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hindwise.recall.relevance import Level, coverage, meaning, rarity, relevance, same_task
-from hindwise.text.tokens import query_tokens, tokens
+from hindwise.text.telling import telling_tokens
+from hindwise.text.tokens import tokens
 
 GATE = 0.35
 
 
 def asked(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(query_tokens(text)))
+    return tuple(dict.fromkeys(telling_tokens(text)))
 
 
 def covered(question: str, *memories: str) -> float:
@@ -28,6 +29,8 @@ def covered(question: str, *memories: str) -> float:
         ("refund", "When a refund exceeds 500 dollars, ask a supervisor"),
         ("靠窗座位", "用户喜欢靠窗的座位"),
         ("办理退款", "当退款金额超过五百元时，应先请主管审批，办理前核对"),
+        ("what is the telephone number of my colleague again", "The colleague's telephone extension is 415"),
+        ("我同事的电话号码是多少来着？", "同事的联系电话是415"),
     ],
 )
 def test_a_question_whose_words_stand_there_is_answered(question: str, memory: str) -> None:
