@@ -88,8 +88,9 @@ def coverage(asked: Sequence[str], words: Set[str], weights: Mapping[str, float]
         total = sum([weights[word] for word in asked])
     if total <= 0:
         return 0.0
+    # None of them: a single word of any request is no question either.
     telling = len(found) - len(COMMON.intersection(found))
-    sureness = 1.0 if len(asked) == 1 else 1.0 - 0.3**telling
+    sureness = 1.0 if len(asked) == telling == 1 else 1.0 - 0.3**telling
     return sureness * sum([weights[word] for word in found]) / total
 
 

@@ -8,7 +8,7 @@ import re
 
 from hindwise.text.clean import nfkc
 from hindwise.text.language import CJK
-from hindwise.text.tokens import query_tokens
+from hindwise.text.tokens import query_tokens, tokens
 
 _FUNCTION_WORDS = """
     为什么 什么时候 什么样 什么 怎么样 怎么办 怎么 怎样 如何 多少 几个 来着 是否 请问 另外 还有 以及 一下 一个
@@ -30,5 +30,5 @@ _ONE_SIGN = re.compile(f"[{CJK}]")
 
 def telling_tokens(text: str) -> list[str]:
     """Return the tokens of a question in order, repeated as they occur; all of them where none of them tells."""
-    words = query_tokens(_CUT.sub(lambda found: found[1] or " ", nfkc(text)))
+    words = tokens(_CUT.sub(lambda found: found[1] or " ", nfkc(text)))
     return [word for word in words if not _ONE_SIGN.fullmatch(word)] or query_tokens(text)
