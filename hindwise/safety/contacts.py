@@ -11,7 +11,15 @@ from functools import partial
 from typing import NamedTuple
 
 from hindwise.safety.hotlines import is_anybodys, is_anybodys_under
-from hindwise.safety.other_numbers import PHONE_KEY, SomethingElse, apart_from_lists, calls_something_else, is_date, is_no_number_to_call
+from hindwise.safety.other_numbers import (
+    AFTER_BARE,
+    PHONE_KEY,
+    SomethingElse,
+    apart_from_lists,
+    calls_something_else,
+    is_date,
+    is_no_number_to_call,
+)
 
 
 class Contacts(NamedTuple):
@@ -123,7 +131,7 @@ _BARE_IN_JSON = re.compile(r"\"\s{0,4}:\s{0,4}$")
 
 def in_place_of_number(mask: str, text: str, start: int, end: int) -> str:
     """Return `mask`, in quotation marks where the number at that place is a bare one of JSON: what was JSON stays JSON."""
-    if text[end : end + 1] not in (",", "}", "]", "\n", "\r", " ", "") or not _BARE_IN_JSON.search(text, max(0, start - 10), start):
+    if text[end : end + 1] not in AFTER_BARE or not _BARE_IN_JSON.search(text, max(0, start - 10), start):
         return mask
     return f'"{mask}"'
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from hindwise.safety.contacts import in_place_of_number
-from hindwise.safety.messages import is_working_directory, only_tells, says_where, told_from
+from hindwise.safety.messages import is_working_directory, only_tells, says_where, stands_in, told_from
 
 SIGNS = (
     *("cookie", "sshpass", "curl", "mysql", "mariadb", "kennwort", "contrase", "access code", " phrase", "mnemonic"),
@@ -77,16 +77,18 @@ _NOT_VALUES = _words(
 _CODE_LIKE = re.compile(r"[$%{<\[(]|(?i:your[_-])|.*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|\*+$|x+$|\.+$")
 """A variable, a call, a dotted name, a placeholder."""
 
+_NOT_OF_IT = r"(?!的?(?:规则|提示|策略|强度|长度|要求|说明|格式|类型|名称|数量|有效期|错误|必填|状态|过期|哈希|算法|复杂度|是否|已|未))"
 _KEYS = {
     "password": re.compile(
         r"(?i)(?:.*[_-])?(?:[a-z]{2,12})?(?:password|passwd|passphrase|passcode|passwort|kennwort)(?:[_-]?(?:confirm(?:ation)?|repeat|[0-9]))?$"
-        r"|(?:.*[_-])?(?:pwd|pw)$|(?:db|user|admin|root|smtp|mail|ftp|ssh|wifi|login|proxy)[_-]?pass$|密码|口令|[\u4e00-\u9fff]{1,8}(?:密码|口令)$"
+        r"|(?:.*[_-])?(?:pwd|pw)$|(?:db|user|admin|root|smtp|mail|ftp|ssh|wifi|login|proxy)[_-]?pass$"
+        rf"|(?:密码|口令){_NOT_OF_IT}|[\u4e00-\u9fff]{{1,8}}(?:密码|口令)$"
     ),
     "card-code": re.compile(r"(?i)(?:cvv2?|cvc2?|card_code)$|安全码$"),
     "secret": re.compile(
         r"(?i)(?:.*[_-])?(?:secret|secret_?key|client_?secret|api[ _-]?key|apikey|x-api-key|(?:secret_?)?access_?key|private_?key|"
         r"(?:access|refresh|auth|id|bearer|session)[_-]?token|authorization|(?:set-)?cookie|jwt|mnemonic|(?:seed|recovery)[_-]?phrase)$"
-        r"|密钥|令牌|[\u4e00-\u9fff]{0,8}(?:密钥|秘钥|令牌|私钥|授权码)$"
+        rf"|(?:密钥|令牌){_NOT_OF_IT}|[\u4e00-\u9fff]{{0,8}}(?:密钥|秘钥|令牌|私钥|授权码)$"
     ),
 }
 _CODE_KEY = re.compile(
@@ -106,11 +108,11 @@ def named_secret(key: str) -> str:
 def secret_under(key: str, value: Any) -> str:
     """Return what the JSON value under `key` is if the key says that it is a secret, else an empty text.
 
-    Numbers count; flags do not, nor messages about the secret, nor the path under `pwd`.
+    Numbers count; flags do not, nor messages about the secret, nor what only stands in its place, nor the path under `pwd`.
     """
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value in ("", 0):
         return ""
-    if isinstance(value, str) and (only_tells(value) or is_working_directory(key, value)):
+    if isinstance(value, str) and (only_tells(value) or stands_in(value) or is_working_directory(key, value)):
         return ""
     if what := named_secret(key):
         return what
@@ -153,7 +155,8 @@ def _looks_apart(match: re.Match[str]) -> bool:
     name, link, value = match["name"].lower(), match["link"].strip(" \t"), match["value"].rstrip(".!?:")
     if not match["link"] or "masked:" in value or _CODE_LIKE.match(value) or _OF_CODE.search(value):
         return False
-    if says_where(match) or told_from(match.string, match.start("value"), match["quote"]):
+    of_its_own = link in ("'s", "’s") and _ALGORITHM.match(value)
+    if of_its_own or says_where(match) or told_from(match.string, match.start("value"), match["quote"]):
         return False
     if name == "token" and _OF_A_LIST.search(match.string, max(0, match.start() - 16), match.start()):
         return False
@@ -166,6 +169,12 @@ def _looks_apart(match: re.Match[str]) -> bool:
 
 _OF_CODE = re.compile(r"[/_=:].*[/_=:]|^\d+[A-Za-z]{1,12}$|^\d+-|^[A-Za-z]+[/:]|^v\d")
 """A path, an assignment, `8chars`, `12-character`."""
+
+
+_ALGORITHM = re.compile(
+    r"(?i)(?:hash|salt|sha|md|bcrypt|s?crypt|argon|pbkdf|hmac|crc|base|utf|ntlm|aes|rsa|blake)-?\d{0,4}[a-z]?(?![A-Za-z0-9])"
+)
+"""The password's: how it is kept."""
 
 
 def _looks_secret(match: re.Match[str]) -> bool:
@@ -188,7 +197,11 @@ def _looks_secret(match: re.Match[str]) -> bool:
     return has_digit and not value.isdigit() and len(value) >= 8  # `tokens: 120` counts something
 
 
-_OTHER_REST = re.compile(r"(?i)_?(?:addr(?:ess)?|type|count|limit|length|name)$")
+_OTHER_REST = re.compile(
+    r"(?i)(?:_?[a-z]{1,10})?_(?:hint|help|policy|rules?|required|enabled|label|placeholder|title|description|message|strength|requirements?)$"
+    r"|(?:Hint|Help|Policy|Rules?|Required|Enabled|Label|Placeholder|Title|Description|Message|Strength|Requirements?)$"
+    r"|_?(?:addr(?:ess)?|type|count|limit|length|name)$"
+)
 _COUNTED = re.compile(r"(?i)(?:[a-z]{0,3}s|_[a-z_]{2,16}s)$")
 _OTHER_WORD = {"secret": ("ary", "ari", "ion", "ive"), "token": ("iz", "is")}
 

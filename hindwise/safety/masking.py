@@ -14,6 +14,7 @@ from hindwise.safety import credentials
 from hindwise.safety.contacts import NO_CONTACTS, Contacts, in_place_of_number, is_phone_number_under, mask_contacts, phone_under
 from hindwise.safety.disguised import undisguised
 from hindwise.safety.json_text import is_json, object_of, still_json
+from hindwise.safety.named_values import mask_named_values
 from hindwise.safety.other_numbers import number_of_something_else
 from hindwise.safety.quick_look import PIN_SAID, may_hold_secret
 from hindwise.safety.spoken import mask_said
@@ -198,10 +199,10 @@ def _mask_within_json(text: str, contacts: Contacts) -> Masked:
     try:
         value = json.loads(text, strict=False, object_pairs_hook=object_of)
         meant = mask_json(value, contacts)
+        if meant == value:  # what the letters of an escape look like is no secret
+            return letters if not letters.found or _mask_text(json.dumps(value, ensure_ascii=False), contacts).found else Masked(text, ())
     except (ValueError, RecursionError):
         return letters  # not JSON after all, or too deep to be a tool's answer
-    if meant == value:
-        return letters
     written = _mask_text(json.dumps(meant, ensure_ascii=False), contacts).text
     return Masked(written, tuple(_MASK.findall(written)))
 
@@ -222,7 +223,7 @@ def mask_by_all_rules(text: str) -> Masked:
         text = _substitute(_CARD_CODE, "card-code", text, found, value=2)
     text = mask_written(text, found)
     text = mask_said(text, found)
-    text = credentials.mask_named(text, found)
+    text = mask_named_values(credentials.mask_named(text, found), found)
     if _DIGITS.search(text):
         text = _substitute(_CN_ID_CUE, "id-number", text, found, value=2)
         text = _substitute(_CN_ID, "id-number", text, found, when=is_chinese_id)

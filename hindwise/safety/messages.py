@@ -61,6 +61,19 @@ def only_tells(value: str) -> bool:
     return told and not _DEMANDS.isdisjoint(words)
 
 
+_STANDS_IN = re.compile(
+    r"(?i)<[^<>]{1,60}>|\{\{?[^{}]{1,60}\}?\}|\$\{[^{}]{1,60}\}|%[A-Z_]{2,40}%|[*•●·]{2,40}|x{3,40}|\.{2,8}|…{1,2}"
+    r"|(?:(?:enter|insert|type in|put in|replace with) )?your (?:[a-z]{1,12} ){0,2}"
+    r"(?:password|passphrase|passcode|secret|token|key|cookie)(?: (?:here|goes here))?"
+    r"|(?:(?:在此|请)?(?:输入|填写|填入|替换(?:为|成)))?[你您]的?(?:[\u4e00-\u9fff]{0,4})(?:密码|口令|密钥|令牌)"
+)
+
+
+def stands_in(value: str) -> bool:
+    """Whether `value` only keeps the place of a secret: `<your password>`, `{{ password }}`, `***`, 「你的密码」."""
+    return _STANDS_IN.fullmatch(value.strip()) is not None
+
+
 _ENDS = re.compile(r"[.;,(\n\r\"'}\]，。；）]|$")
 _PATH = re.compile(r"(?:/|~/?|[A-Za-z]:\\{1,2})[\w./\\ ~+@-]*")
 _WORKING_DIRECTORY = re.compile(r"(?i)(?:old)?pwd$")

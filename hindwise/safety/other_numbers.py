@@ -4,7 +4,7 @@ import re
 
 _OTHER_NUMBER = re.compile(
     r"(?i)(?:(?<![a-z])(?:[a-z]{1,20}[_-]?)?id|uid|order|booking|ticket|tracking|serial|invoice|reference|case|account|batch|request|trace"
-    r"|flight|reservation|confirmation|version|build|timestamp|time|ts|sku|isbn|amount|total|sum|price|balance|row|line|offset|seed|size|bytes"
+    r"|flight|reservation|confirmation|version|build|timestamp|time|(?<![a-z])ts|sku|isbn|amount|total|sum|price|balance|row|line|offset|seed|size|bytes"
     r"|(?<![a-z])(?:part|ver|model|item|lot)"
     r"|单号|订单|编号|流水|工号|序号|学号|卡号|批次|单|号段|金额|总额|余额|时间戳|版本|QQ)"
     r"(?:[ _-]?(?:number|num|no|nr|code|id|号码?))?s?\.?\\{0,3}[\"']?\s{0,2}(?:is|was|are|were|[:：=#是为])?\s{0,2}"
@@ -19,22 +19,30 @@ _CALLED_AFTER = re.compile(
     r"(?i)[ ]?(?:is|was|是|为)[ ]?(?:my|his|her|their|the|我|他|她|您|你)(?:的)?[ ]?(?:[a-z]{1,12} )?"
     r"(?:phone|mobile|cell|tel|number|电话|手机|号码)"
 )
-_KEY_BEFORE = re.compile(r"[\"'](?P<key>[\w .-]{1,48})\\{0,3}[\"']\s{0,4}:\s{0,4}(?:\\{0,3}[\"'])?$")
+_KEY_BEFORE = re.compile(r"[\"'](?P<key>[\w .-]{1,48})\\{0,3}[\"']\s{0,4}:\s{0,4}(?P<mark>\\{0,3}[\"'])?$")
 
 PHONE_KEY = re.compile(
     r"(?i)(?:^|[_-])(?:phone|telephone|tel|mobile|cell(?:phone)?|fax|whatsapp|msisdn)(?:[_-]?(?:number|num|no))?$"
     r"|[a-z](?:Phone|Mobile)(?:Number|No)?$|手机|电话|座机|传真|联系方式"
 )
 """Under such a name in JSON stands a telephone number, also one that is written as a number."""
+_SAYS_PHONE = re.compile(
+    r"(?i)(?:^|[ _-])(?:(?:tele|cell)?phone|tel|mobile|cell|fax|whatsapp|msisdn)(?:[ _-]?(?:number|num|no))?s$"
+    r"|(?:^|[ _-])(?:phone|mobile|contact|cell|sms)[ _-](?:number|num|no|info|list)s?$|(?:^|[ _-])(?:contacts?|sms|whom?_to_call)$"
+    r"|联系"
+)
+"""The same of several, and keys under which a number of eleven digits is most likely one."""
 _OTHER_KEY = re.compile(
     r"(?i)(?:^|[a-z]?[_-]|[a-z](?=[A-Z]))(?:id|ids|no|nos|number|numbers|code|codes|uid|uids|ts|timestamp|amount|price|total|sku|isbn|seed"
     r"|size|offset|count|bytes|memory|mem|disk|capacity|limit|quota|duration|elapsed|ns|us|ms|at|time|views|revenue|volume|balance|sum)$"
     r"|(?:order|invoice|tracking|serial)|[a-z](?:Id|No|Number|Code)s?$|单号|订单|编号|流水|工号|卡号"
 )
 _LIST_OF_OTHERS = re.compile(
-    r"(?<![\w-])(?P<key>[\w-]{1,64})\\{0,3}[\"']?\s{0,4}[:=：]\s{0,4}\["
-    r"(?P<items>(?:[\d\s,\"'\\]++|null|\[[\d\s,\"'\\]*+\])++)\]"
+    r"(?P<key>(?<=[\"'])[\w .-]{1,64}|(?<![\w-])[\w-]{1,64})(?P<mark>\\{0,3}[\"'])?\s{0,4}[:=：]\s{0,4}\["
+    r"(?P<items>(?:[\d\s,\"'\\]++|null|None|\[[\d\s,\"'\\]*+\])++)\]"
 )
+AFTER_BARE = (",", "}", "]", "\n", "\r", " ", "")
+"""What may stand behind a bare number of JSON."""
 _DATE = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])")
 _MACHINE = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _OF_MOBILES = re.compile(r"(?i)mobile|cell|手机")
@@ -47,7 +55,12 @@ def number_of_something_else(key: str, value: str) -> bool:
 
 def calls_something_else(key: str) -> bool:
     """Whether the JSON key `key` names ids, orders, amounts and the like."""
-    return _OTHER_KEY.search(key) is not None and not PHONE_KEY.search(key)
+    return _OTHER_KEY.search(key) is not None and not says_phone(key)
+
+
+def says_phone(key: str) -> bool:
+    """Whether what stands under the JSON key `key` is a telephone number, or several."""
+    return PHONE_KEY.search(key) is not None or _SAYS_PHONE.search(key) is not None
 
 
 def is_no_number_to_call(said: str, number: str) -> bool:
@@ -64,11 +77,15 @@ def is_date(digits: str) -> bool:
 
 
 def apart_from_lists(text: str) -> list[tuple[str, bool]]:
-    """Return `text` in pieces, and of each whether it is a list of bare numbers under a key that calls them something else."""
+    """Return `text` in pieces, and of each whether it is a list of numbers under a key that calls them something else.
+
+    Where none of them is a string, a key of JSON that does not say that they are telephone numbers is enough.
+    """
     pieces: list[tuple[str, bool]] = []
     position = 0
     for match in _LIST_OF_OTHERS.finditer(text) if "[" in text else ():
-        if calls_something_else(match["key"]):
+        bare = match["mark"] and "'" not in match["items"] and '"' not in match["items"] and not says_phone(match["key"])
+        if bare or calls_something_else(match["key"]):
             pieces += [(text[position : match.start("items")], False), (match["items"], True)]
             position = match.end("items")
     return [*pieces, (text[position:], False)]
@@ -92,8 +109,10 @@ class SomethingElse:
         begin = max(0, start - _BEFORE_CHARS)
         if _OTHER_NUMBER.search(text, begin, start):
             return True
-        if (key := _KEY_BEFORE.search(text, max(0, start - 64), start)) and calls_something_else(key["key"]):
-            return True
+        if key := _KEY_BEFORE.search(text, max(0, start - 64), start):
+            bare = not key["mark"] and match[0].isdigit() and text[match.end() : match.end() + 1] in AFTER_BARE
+            if calls_something_else(key["key"]) or (bare and not says_phone(key["key"])):
+                return True
         if _CALLED_AFTER.match(text, match.end()):
             return False
         if 0 <= self._named_until <= start <= self._named_until + 80:

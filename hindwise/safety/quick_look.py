@@ -5,7 +5,7 @@ Each rule needs one of the signs here, or a run of digits; a new rule adds its o
 
 import re
 
-from hindwise.safety import credentials, spoken, vendor_keys, written
+from hindwise.safety import credentials, named_values, spoken, vendor_keys, written
 
 _SIGNS = (
     "-----begin",
@@ -14,6 +14,7 @@ _SIGNS = (
     *credentials.SIGNS,
     *written.SIGNS,
     *spoken.SIGNS,
+    *named_values.SIGNS,
     *("cvv", "cvc", "ssn", "social security", "otp", "pwd", "secret", "token", "credential", "key"),
     *(f"{what}{between}" for what in ("verification", "one-time", "authentication", "confirmation") for between in (" ", "-")),
     *(f"{what}{between}" for what in ("login", "security", "sms", "2fa") for between in (" ", "-")),

@@ -8,7 +8,16 @@ import re
 from collections.abc import Callable, Iterator
 
 from hindwise.safety.spoken_phrase import phrase
-from hindwise.safety.spoken_words import FUNCTION, IMPERATIVE, NOT_SAID_ZH, OF_FORMS, PREDICATES, SAYS_ZH_NOT_BEGIN, SAYS_ZH_NOT_END
+from hindwise.safety.spoken_words import (
+    FUNCTION,
+    IMPERATIVE,
+    NOT_SAID_ZH,
+    OF_FORMS,
+    PREDICATES,
+    SAYS_ZH_NOT_BEGIN,
+    SAYS_ZH_NOT_END,
+    words_of,
+)
 
 SIGNS = ("security answer", "security question", "login", "log in", "log-in", "sign in", " to verify", " to confirm your")
 OTHER_SIGNS = ("密匙", "密 码", "密保", "账号", "帐号", "用户名")
@@ -170,6 +179,8 @@ def _said(text: str) -> Iterator[tuple[int, int]]:
         start = match.end()
         piece = text[start : start + _PIECE_CHARS]
         link, set_to = match[0].rstrip(" \t")[-1:], match[0].rstrip().endswith(" to")
+        if match[0].rstrip().endswith(("'s", "’s")) and not _is_short_for_is(text, match.start(), start):
+            continue
         if set_to and not _IS_SET.search(match[0]):
             continue
         if "security" in match[0].lower():
@@ -180,6 +191,27 @@ def _said(text: str) -> Iterator[tuple[int, int]]:
             span = _quoted(piece, alone=link.isalpha()) or phrase(piece, prose=prose, set_to=set_to, judged=judged)
         if span:
             yield start + span[0], start + span[1]
+
+
+_OWN_AT_START = re.compile(r"(?i)(?:^|[.!?,;:\n]|\b(?:and|so|but|yes|ok|okay|hi|hello))\s{0,4}(?:my|his|her|our|their) (?:[a-z-]{1,16} )?$")
+_WHOLE_CLAUSE = re.compile(r"[A-Za-z]{3,24}+(?: [A-Za-z]{3,24}+){0,5}?(?=\s?(?:[.!?,;\n]|$)| (?:and|so|but|for) )")
+_OF_PASSWORDS = words_of(
+    """hash hashes hashing salt length strength complexity expiry expiration age history policy policies format owner reset change rotation
+    hint hints rules rule value values entropy encryption encoding digest algorithm date field case characters character name type
+    state status validity validation requirements requirement security quality purpose source end start key manager"""
+)
+
+
+def _is_short_for_is(text: str, start: int, end: int) -> bool:
+    """Whether "'s" before `end` is an "is" ("my password's swordfish"), or tells whose something is ("the password's hash").
+
+    It is one where somebody begins with his own, and all that follows are words that passwords do not have. What is mixed of letters and
+    digits other rules know.
+    """
+    if not _OWN_AT_START.search(text, max(0, start - _BEFORE_CHARS), start):
+        return False
+    clause = _WHOLE_CLAUSE.match(text, end, end + _PIECE_CHARS)
+    return clause is not None and _OF_PASSWORDS.isdisjoint(clause[0].lower().split())
 
 
 _ANSWER = re.compile(r"[\"'“]?(?P<new>[A-Za-z0-9][^\n.,;!?\"”]{1,60})")

@@ -3,11 +3,12 @@
 import re
 
 
-def _words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """The words of a list that is written as a text."""
     return frozenset(text.split())
 
 
-FUNCTION = _words(
+FUNCTION = words_of(
     """and but or nor so because which that this these those please when if then to on in at for from with by as of the a an is was are
     were be been being not now again today yesterday tomorrow anymore already still too very really also only just since until while
     after before into onto over under it its my your our their his her i you we they he she there here what who whom whose how why
@@ -17,7 +18,7 @@ FUNCTION = _words(
 )
 """Words of grammar: no password begins with one, and a phrase ends before one."""
 
-PREDICATES = _words(
+PREDICATES = words_of(
     """wrong incorrect invalid expired expiring weak strong missing needed required reset changed correct right valid unknown known stored
     hashed encrypted masked secure insecure safe unsafe set unset asked stolen lost lengthy protected mandatory optional rejected
     accepted refused leaked compromised forgotten rotated case-sensitive case sensitive read-only write-only self-explanatory short long
@@ -31,12 +32,12 @@ PREDICATES = _words(
 )
 """What is told of passwords."""
 
-BEGIN_TWO_WORDS = _words(
+BEGIN_TWO_WORDS = words_of(
     "correct right secret hidden strong simple new old long short private random plain blank empty broken lost stolen dead"
 )
 """Predicates that begin a password of two words rather than tell what happened to it."""
 
-BESIDE_PREDICATES = _words(
+BESIDE_PREDICATES = words_of(
     """enough error errors message messages info information data stuff text texts thing things one ones news noise garbage sauce sir madam
     bro mate man dude folks team guys everybody everyone knowledge sense practice hygiene security work idea monday tuesday wednesday
     thursday friday saturday sunday january february march april june july august september october november december last next
@@ -48,14 +49,14 @@ BESIDE_PREDICATES = _words(
 )
 """What follows a predicate where no password is said: "is correct sir", "is long enough", "was reset last week"."""
 
-IMPERATIVE = _words(
+IMPERATIVE = words_of(
     """see ask check enter use try type choose contact look find get send write tell read pick click copy paste call visit open-ended
     make keep change update ensure note avoid do don't repeat confirm verify continue proceed regain access protect expire match unlock
     log login sign something anything nothing whatever someone somebody"""
 )
 """What one is asked to do about it."""
 
-OF_FORMS = _words(
+OF_FORMS = words_of(
     """characters character chars letters digits digit symbols field fields required invalid must should minimum maximum min max least
     length password passwords passphrase passcode username user users email mail login birthday name phone input value values string type
     failure failed success read write admin-only sso oauth saml ldap token tokens secret secrets"""

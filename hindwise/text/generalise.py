@@ -22,7 +22,7 @@ _CITIES = re.compile(r"\b(?i:from|to|via) [A-Z][a-z]+(?: [A-Z][a-z]+)*\b")
 _FOR_NAME = re.compile(r"\b(?i:for|with|of|by) ([A-Z][a-z]+)(?:'s)?(?=\s*(?:$|[.,;:!?]|\ue000))")
 _POSSESSIVE = re.compile(r"\b[A-Z][a-z]+'s\b")
 _ZH_COUNT = re.compile(
-    r"(?:第)?(?:[\d零〇一二两三四五六七八九十百千万亿]+|\ue000)\s*(?:天|日|号|个月|个|次|张|元|块|小时|分钟|年|月|周|人|位|件|岁|点|晚|间)"
+    r"(?:第|(?<![\d零〇一二两三四五六七八九十百千万亿]))(?:[\d零〇一二两三四五六七八九十百千万亿]{1,24}+|\ue000)\s{0,8}(?:天|日|号|个月|个|次|张|元|块|小时|分钟|年|月|周|人|位|件|岁|点|晚|间)"
 )
 _EN_COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred)\b(?!-)")
 _COURTESY = re.compile(

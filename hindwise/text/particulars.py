@@ -26,9 +26,12 @@ DATE = re.compile(
     re.IGNORECASE,
 )
 TIME = re.compile(r"(?<![\d:])\d{1,2}:\d{2}(?::\d{2})?(?![\d:])(?:\s*[ap]\.?m\b\.?)?|\b\d{1,2}\s*[ap]m\b", re.IGNORECASE)
-MONEY = re.compile(r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?|\d[\d,]*(?:\.\d+)?\s*(?:元|块钱|美元|美金|usd|eur|cny|rmb|dollars?|euros?)", re.IGNORECASE)
+MONEY = re.compile(
+    r"[$€£¥]\s?\d[\d,]*(?:\.\d+)?|(?<!\d)\d[\d,]{0,24}+(?:\.\d{1,24}+)?\s{0,8}(?:元|块钱|美元|美金|usd|eur|cny|rmb|dollars?|euros?)",
+    re.IGNORECASE,
+)
 CODE = re.compile(
-    r"(?<![A-Za-z0-9_])#?(?=[A-Za-z0-9_-]*\d)(?=[A-Za-z0-9_-]*[A-Za-z])[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*(?![A-Za-z0-9_])"
+    r"(?<![A-Za-z0-9_])#?(?=[A-Za-z0-9_-]{0,64}\d)(?=[0-9_-]{0,64}[A-Za-z])[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*(?![A-Za-z0-9_])"
     r"|(?<![A-Za-z0-9_])#\d+\b",
     re.ASCII,
 )

@@ -18,7 +18,7 @@ _TOLD_LINE = re.compile(
 )
 """A line of a brief by its closing words: a single line is pasted without the guide sentence."""
 
-_SIMULATOR_MARK = re.compile(r"\s*###\w+###\s*")
+_SIMULATOR_MARK = re.compile(r"(?:(?<!\s)\s++)?###\w++###\s*+")
 
 MAX_READ_CHARS = 2_000
 """Of the goal or the first words: what is longer is material, not the request."""

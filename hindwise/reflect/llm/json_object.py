@@ -12,7 +12,8 @@ from typing import NoReturn
 
 from hindwise.errors import AnswerUnusable
 
-_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINKING = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _CLOSER = {"{": "}", "[": "]"}
 _NARROW = str.maketrans("｛｝［］【】：，　＂", '{}[][]:, "')
@@ -35,13 +36,23 @@ def parse_object(text: str) -> dict[str, object]:
 
 def _readings(text: str) -> Iterator[str]:
     """The ways to read it, the likeliest first."""
-    plain = _THINKING.sub("", text) if "</think" in text.lower() else text
+    plain = _without_thoughts(text)
     if not plain.lstrip().startswith(("{", "```")):  # the server took the first tag away: what comes before the second is no answer
         plain = _THOUGHT.sub("", plain)
     if next((char for char in plain if char in "{｛"), "") != "｛":  # else a narrow brace stands somewhere inside of the words
         yield plain
     if any(mark in plain for mark in _WIDE):
         yield _narrow(plain)
+
+
+def _without_thoughts(text: str) -> str:
+    """`text` without what stands between the tags. By position: a pattern would look for the end once per tag that has none."""
+    parts: list[str] = []
+    position = 0
+    while (begin := _THINKING.search(text, position)) and (end := _THOUGHT_ENDS.search(text, begin.end())):
+        parts.append(text[position : begin.start()])
+        position = end.end()
+    return "".join([*parts, text[position:]])
 
 
 def _first_object(body: str) -> dict[str, object]:
@@ -68,10 +79,14 @@ def _narrow(text: str) -> str:
     """Wide brackets, colons, commas and quotation marks around the words as JSON has them; the words as they are."""
     start = next((place for place, char in enumerate(text) if char in "{｛"), len(text))
     told: list[str] = []
+    endless = ""  # where one has no end, those of its sort behind it have none either
     place = start
     while place < len(text):
         char = text[place]
-        end = _end_of_text(text, place) if char == '"' or char in _OPENING else place
+        opens = (char == '"' or char in _OPENING) and char not in endless
+        end = _end_of_text(text, place) if opens else place
+        if opens and end == place:
+            endless += '"' if char == '"' else _OPENING
         if end > place:
             words = text[place + 1 : end]
             # Between wide marks nobody escapes a narrow one.

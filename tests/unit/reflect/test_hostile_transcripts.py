@@ -14,7 +14,9 @@ from hindwise.reflect.rules.wording import general_error, whole
 from hindwise.safety.masking import mask_json
 from hindwise.safety.personal import find_personal, without_personal
 from hindwise.safety.poison import poison_in
+from hindwise.text.entities import entities
 from hindwise.text.generalise import generalise
+from hindwise.text.task_key import without_briefs
 from tests.build import make_call, make_episode, make_outcome, make_turn
 
 _PIECES = [
@@ -64,9 +66,11 @@ def test_a_long_error_ends_with_a_whole_word() -> None:
         lambda: cues.is_standing(f"{'一' * 20_000}以上"),
         lambda: without_personal(f"Tell them{chr(0x3000) * 20_000}x"),
         lambda: poison_in(f"中{'1,' * 30_000}"),
-        lambda: [generalise(f"a {piece * 10_000}x") for piece in (" ", ",", "1", "１")],
+        lambda: [generalise(f"a {piece * 10_000}x") for piece in (" ", ",", "1", "１", "1,", "一二")],
+        lambda: [entities(piece * 10_000) for piece in ("1", "1,", "a-", "-")],
+        lambda: without_briefs(f"Book it{' ' * 60_000}###STOP"),
     ],
-    ids=["user-id", "standing", "blanks", "planted", "task"],
+    ids=["user-id", "standing", "blanks", "planted", "task", "named", "simulated"],
 )
 def test_one_long_row_of_signs_is_read_in_bounded_time(read: Callable[[], object]) -> None:
     before = time.process_time()
@@ -76,7 +80,7 @@ def test_one_long_row_of_signs_is_read_in_bounded_time(read: Callable[[], object
 
 def test_an_answer_of_many_brackets_is_refused_in_bounded_time() -> None:
     before = time.process_time()
-    for answer in ("<" * 40_000, "x<think>" * 5_000, "</" * 20_000):
+    for answer in ("<" * 40_000, "x<think>" * 5_000, "</" * 20_000, "<think>" * 8_000 + "</think", "{" + "“" * 20_000 + "x"):
         with pytest.raises(AnswerUnusable):
             parse_object(answer)
     assert time.process_time() - before < 2

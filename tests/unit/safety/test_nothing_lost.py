@@ -49,9 +49,10 @@ def test_names_within_escaped_json_and_names_that_come_twice_stay_apart() -> Non
 
 
 def test_bare_numbers_in_lists_are_masked_so_that_it_stays_json() -> None:
-    assert both_ways({"mobiles": [15012345678, 15112345678], "n": [1, 13812345678]}) == {
+    assert both_ways({"mobiles": [15012345678, 15112345678], "contacts": [1, 13812345678], "n": [1, 13812345678]}) == {
         "mobiles": ["[masked:phone]", "[masked:phone]"],
-        "n": [1, "[masked:phone]"],
+        "contacts": [1, "[masked:phone]"],
+        "n": [1, 13812345678],
     }
     assert both_ways([[13812345678], {"contact": 13812345678}]) == [["[masked:phone]"], {"contact": "[masked:phone]"}]
     assert json.loads(mask('{"say": "[13812345678]"}', PHONES).text) == {"say": "[[masked:phone]]"}
