@@ -12,10 +12,11 @@ from hindwise.ledger import episodes, reflections
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
-from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft
-from hindwise.model.reflection import Answer, Rejected
+from hindwise.model.reflection import Answer
 from hindwise.reflect.judged import judge, own_share
-from hindwise.safety.masking import mask, mask_json
+from hindwise.reflect.kept_words import masked_answer, masked_judgement
+from hindwise.reflect.validators import Grounded
+from hindwise.safety.contacts import Contacts
 from workflows.contracts import GroundInput, GroundResult
 
 
@@ -28,10 +29,9 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
     if judged is not None:
         return _result(message, judged["accepted"], judged["rejected"], judged["complaints"])
     attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
-    judged_now = await asyncio.to_thread(judge, episode, attempt.answer)
+    judged_now, clean = await asyncio.to_thread(_judged, episode, attempt.answer, engine.settings.contacts())
     accepted, complaints = judged_now.accepted, judged_now.complaints
     rejected = [item for _, item in judged_now.rejected]
-    clean = _without_secrets(attempt.answer) if any(item.rule == "secret" for item in complaints) else None
 
     def keep(conn: Connection) -> None:
         reflections.same(conn, message.reflection_id, created_at)
@@ -40,13 +40,18 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
             message.reflection_id,
             message.attempt,
             accepted=accepted,
-            rejected=rejected if clean is None else [_masked(item) for item in rejected],
+            rejected=rejected,
             complaints=complaints,
-            without_secrets=clean,
+            without_secrets=None if clean is attempt.answer else clean,
         )
 
     await engine.ledger.write(keep)
     return _result(message, accepted, rejected, complaints)
+
+
+def _judged(episode: Episode, answer: Answer, contacts: Contacts) -> tuple[Grounded, Answer]:
+    """What was judged, and the answer, as both are kept: a model may invent a secret, and a turn of before may hold a number."""
+    return masked_judgement(judge(episode, answer), contacts), masked_answer(answer, contacts)
 
 
 def _result(
@@ -66,24 +71,3 @@ def _load(conn: Connection, message: GroundInput, recent: RecentEpisodes) -> tup
     attempt = reflections.attempt_of(conn, message.reflection_id, message.attempt)
     row = reflections.row_of(conn, message.reflection_id)
     return attempt, episodes.load(conn, row.tenant_id, row.episode_id, recent=recent), row.created_at
-
-
-def _masked(item: Rejected) -> Rejected:
-    return item.model_copy(update={"draft": _clean(item.draft)})
-
-
-def _without_secrets(answer: Answer) -> Answer:
-    """What is stored holds no secret, also where a model invented one or put it together."""
-    return answer.model_copy(update={"drafts": tuple(_clean(draft) for draft in answer.drafts), "raw": mask(answer.raw).text})
-
-
-def _clean(draft: Draft) -> Draft:
-    """Masked; a mark may be longer than what it stands for, and no field outgrows its bounds."""
-    masked = mask_json(draft.model_dump(mode="json"))
-    for name, field in Draft.model_fields.items():
-        limit = next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None)
-        if isinstance(masked[name], str) and limit:
-            masked[name] = masked[name][:limit]
-    for place in masked["evidence"]:
-        place["quote"] = place["quote"][:MAX_SNIPPET_CHARS]
-    return Draft(**masked)

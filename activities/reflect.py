@@ -16,6 +16,7 @@ from hindwise.ledger.spending import Hold, hold_id
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint, Usage
 from hindwise.reflect.base import Known, Reflector
+from hindwise.reflect.kept_words import masked_conclusions
 from hindwise.reflect.known import earlier_of, examples_of, with_memories
 from hindwise.reflect.metered import PATIENCE_S, Meter
 from hindwise.reflect.rules import RuleReflector, reflect_by_rules
@@ -94,6 +95,8 @@ async def _keep(
     """Store the answer once, with what it cost; where the task was erased meanwhile only the cost is kept. Raises SpaceErased."""
     now, by_rules = engine.clock.now(), metered is None
     written_by = " ".join(part for part in (reflector.name, reflector.model, reflector.prompt_version) if part)
+    if by_rules:  # a turn may have been stored before the settings masked what it tells
+        answer = await asyncio.to_thread(masked_conclusions, answer, engine.settings.contacts())
     # Our rules give only what the same validators and the same gate let pass: what they said is kept with it, not asked for again.
     grounded = reflections.grounded_whole(answer) if by_rules else None
     attempt = Attempt(message.attempt, reflector.name, written_by, answer, unusable, grounded)

@@ -20,6 +20,7 @@ from hindwise.model.reflection import Answer, Usage
 from hindwise.reflect.base import Known
 from hindwise.reflect.budget import estimate
 from hindwise.reflect.judged import judge
+from hindwise.reflect.kept_words import masked_judgement
 from hindwise.reflect.known import earlier_of, examples_of, with_memories
 from hindwise.reflect.llm import LlmReflector
 from hindwise.reflect.llm.prompt import PROMPT_VERSION
@@ -101,7 +102,7 @@ async def _compared(engine: Engine, tenant_id: str, reflection_id: str, name: st
 
     found, episode, known = await engine.ledger.read(read)
     answer = await _answer(engine, name, episode, found.episode.task_key, known)
-    judged = await asyncio.to_thread(judge, episode, answer)
+    judged = await asyncio.to_thread(lambda: masked_judgement(judge(episode, answer), engine.settings.contacts()))
     to_agent = engine.settings.lessons == "agent"
     placed, ownerless = await asyncio.to_thread(placements_of, judged.accepted, episode, lessons_to_agent=to_agent)
     refused = [*(item for _, item in judged.rejected), *ownerless]

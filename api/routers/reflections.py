@@ -96,6 +96,6 @@ def _detail(conn: Connection, tenant_id: str, reflection_id: str, services: Serv
         episodes=[row.episode_id],
         memories=reflections.memory_ids(conn, reflection_id),
         decisions=[Decision(**item) for item in row.decisions],
-        rejected=refusals.of_reflection(conn, row),
+        rejected=refusals.of_reflection(conn, row, services.engine.settings.contacts()),
         due=row.due,
     )

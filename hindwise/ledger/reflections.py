@@ -308,7 +308,7 @@ def store_grounded(
 ) -> None:
     """Keep what the validators said of an answer, once, and count it by rule; what was kept before stays.
 
-    without_secrets: the answer as it is to be kept from now on, where a draft of it held a secret.
+    without_secrets: the answer as it is to be kept from now on, where something of it had to be masked.
     """
     grounded = {
         "accepted": [[ordinal, draft.model_dump(mode="json")] for ordinal, draft in accepted],

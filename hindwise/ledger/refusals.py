@@ -14,6 +14,7 @@ from hindwise.ledger import tallies
 from hindwise.ledger.schema import drafts, refusals
 from hindwise.model.reflection import Rejected
 from hindwise.model.refusal import Refused
+from hindwise.safety.contacts import NO_CONTACTS, Contacts
 from hindwise.safety.masking import mask
 
 FORM = "form"
@@ -40,28 +41,29 @@ def counted(conn: Connection) -> dict[str, int]:
     return {rule: int(number) for rule, number in conn.execute(query)}
 
 
-def of_reflection(conn: Connection, row: Row[Any]) -> list[Refused]:
+def of_reflection(conn: Connection, row: Row[Any], contacts: Contacts = NO_CONTACTS) -> list[Refused]:
     """Return all that was refused in one reflection, in order: answers before a re-ask too, then what had no owner.
 
-    row: the bare row of the reflection.
+    row: the bare row of the reflection; contacts: what is masked of drafts that were stored before the setting.
     """
     told: list[Refused] = []
     for attempt in conn.execute(_ATTEMPTS, {"reflection": row.id}):
-        by = {"attempt": attempt.attempt, "written_by": attempt.written_by}
+        by = {"attempt": attempt.attempt, "written_by": attempt.written_by, "contacts": contacts}
         if attempt.unusable:
-            told.append(Refused(**by, rule=FORM, reason=attempt.unusable))
+            told.append(Refused(attempt=attempt.attempt, written_by=attempt.written_by, rule=FORM, reason=attempt.unusable))
         told += [as_told(Rejected(**item), **by) for item in (attempt.grounded or {}).get("rejected", [])]
-    return told + [as_told(Rejected(**item), attempt=0, written_by=row.written_by) for item in row.rejected if item["rule"] == OWNER]
+    ownerless = (Rejected(**item) for item in row.rejected if item["rule"] == OWNER)
+    return told + [as_told(item, attempt=0, written_by=row.written_by, contacts=contacts) for item in ownerless]
 
 
-def as_told(item: Rejected, *, attempt: int, written_by: str) -> Refused:
-    """Return a rejected draft as people are told of it: its kind and conclusion, secrets masked."""
+def as_told(item: Rejected, *, attempt: int, written_by: str, contacts: Contacts = NO_CONTACTS) -> Refused:
+    """Return a rejected draft as people are told of it: its kind and conclusion, with secrets and `contacts` masked."""
     draft = item.draft
     return Refused(
         attempt=attempt,
         written_by=written_by,
         rule=item.rule,
-        reason=mask(item.reason).text,
+        reason=mask(item.reason, contacts).text,
         kind=draft.kind,
-        conclusion=mask(draft.conclusion).text,
+        conclusion=mask(draft.conclusion, contacts).text,
     )

@@ -64,6 +64,14 @@ def _reports_nothing(episode: Episode) -> bool:
     return all(why_not_kept(turn) is not None for turn in episode.turns)
 
 
+ONLY_A_MASK = "all that it tells was masked"
+
+
+def keep_words(draft: Draft) -> bool:
+    """Whether a draft tells more than a mask."""
+    return draft.kind not in SLOTTED or not tells_only_a_mask(draft.conclusion)
+
+
 def keep(episode: Episode, draft: Draft) -> str | None:
     """Return None when a draft is kept, else why not.
 
@@ -74,7 +82,7 @@ def keep(episode: Episode, draft: Draft) -> str | None:
     if draft.kind is Kind.SNIPPET and len(draft.conclusion) > MAX_SNIPPET_CHARS:
         return f"raw text of more than {MAX_SNIPPET_CHARS} characters"
     if draft.kind in SLOTTED:
-        return "all that it tells was masked" if tells_only_a_mask(draft.conclusion) else None
+        return None if keep_words(draft) else ONLY_A_MASK
     if draft.importance >= MIN_IMPORTANCE or draft.entities:
         return None
     if draft.kind in (Kind.EVENT, Kind.LESSON) and episode.outcome.status is not OutcomeStatus.UNKNOWN:

@@ -11,7 +11,11 @@ _PERSONAL_FREE = (Kind.LESSON,)
 
 
 def no_secrets(episode: Episode, draft: Draft) -> Said | None:
-    """No key, password, card or id number anywhere, quotes included."""
+    """No key, password, card or id number anywhere, quotes included.
+
+    Telephone numbers and e-mail addresses are no complaint: no model can help what a turn of before the setting holds. They are masked
+    where the answer is kept (`kept_words`).
+    """
     for name, text in [*words_of(draft), *(("evidence.quote", place.quote) for place in draft.evidence)]:
         if found := mask(text).found:
             return Said(f"`{name}` holds a secret ({found[0]}): leave it out", f"`{name}` 含有机密信息（{found[0]}）：请去掉")
