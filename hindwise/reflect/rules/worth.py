@@ -39,7 +39,7 @@ _ENDED = Cue(
 _RUNNING = Cue(
     r"\b(?:working on|in progress|let me|please wait|one moment)|\bi(?:'ll| will) (?:now )?(?:open|check|look|start|try)"
     r"|\d{1,3} ?% (?:done|complete)|\bstill (?:running|working)\b"
-    r"|正在|请稍等|稍等|继续中|处理中|进行中|我来(?:看|查|试)|\d+\s?/\s?\d+"
+    r"|正在|请稍等|稍等|继续中|处理中|进行中|我来(?:看|查|试)|\d\s?/\s?\d"
 )
 _WHY = Cue(
     r"\bbecause\b|\bdue to\b|\bcaused by\b|\bsince the\b|\bthe (?:cause|reason) (?:is|was)\b|\bas the \w+ (?:was|is)\b"

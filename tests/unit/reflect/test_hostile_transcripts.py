@@ -11,6 +11,7 @@ from hindwise.reflect.llm.json_object import parse_object
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.reflect.rules.outcome import read_outcome
 from hindwise.reflect.rules.wording import general_error, whole
+from hindwise.reflect.rules.worth import is_running
 from hindwise.safety.masking import mask_json
 from hindwise.safety.personal import find_personal, without_personal
 from hindwise.safety.poison import poison_in
@@ -69,8 +70,9 @@ def test_a_long_error_ends_with_a_whole_word() -> None:
         lambda: [generalise(f"a {piece * 10_000}x") for piece in (" ", ",", "1", "１", "1,", "一二")],
         lambda: [entities(piece * 10_000) for piece in ("1", "1,", "a-", "-")],
         lambda: without_briefs(f"Book it{' ' * 60_000}###STOP"),
+        lambda: is_running(f"of 3 / {'1' * 60_000}"),
     ],
-    ids=["user-id", "standing", "blanks", "planted", "task", "named", "simulated"],
+    ids=["user-id", "standing", "blanks", "planted", "task", "named", "simulated", "share"],
 )
 def test_one_long_row_of_signs_is_read_in_bounded_time(read: Callable[[], object]) -> None:
     before = time.process_time()
