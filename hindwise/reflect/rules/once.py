@@ -51,9 +51,24 @@ _AS_SAID = re.compile(
 """When it was said is not when it is to be done."""
 
 
+_ANY_DAY = re.compile(r"(?i)^\W*(?:please )?(?:always|never)\b(?! mind)|^\W*(?:请)?(?:总是|永远|从不)")
+_OF_THAT_DAY = re.compile(
+    r"(?i)\b(?:today|tonight|tomorrow)['’]s (?:meetings|appointments|calls|classes|lessons|shifts|tasks|reminders|to-?dos?|plans?|schedule"
+    r"|agenda|calendar|(?:to-?do )?list|menu|summary|briefing)\b"
+    r"|[今明]天的(?:会议?|日程|安排|行程安排|计划|待办(?:事项)?|任务|课程?|班次|提醒|清单|菜单|总结|简报)(?=[^\u4e00-\u9fff]|[都发给排放写改告提列整在])"
+)
+"""Who begins with "never" or "always" means each day's: "Never put tomorrow's meetings before nine" is an order for every evening.
+
+Of one flight or order there is but one: "Never book tomorrow's flight with a stopover". And 「明天的会都…」 is about that day alone.
+"""
+
+
 def is_of_once(sentence: str) -> bool:
     """Whether an order ends with the task at hand."""
-    return _FOR_GOOD.search(sentence) is None and _BOUND.search(_AS_SAID.sub("", sentence)) is not None
+    if _FOR_GOOD.search(sentence):
+        return False
+    told = _AS_SAID.sub("", sentence)
+    return _BOUND.search(_OF_THAT_DAY.sub("", told) if _ANY_DAY.search(told) else told) is not None
 
 
 def outlasts(clause: str) -> bool:

@@ -26,6 +26,13 @@ def test_most_requests_of_once_are_left_and_most_standing_orders_are_kept(langua
         "明天的会议请提前半小时开始，务必通知所有人",
         "Please remember to attach the receipt to this order",
         "Don't ship order 88213 before Friday",
+        "Never book tomorrow's flight with a stopover",
+        "Always deliver tomorrow's parcels to the back door",
+        "Never move tomorrow's meeting",
+        "Tomorrow's meetings must never start before nine",
+        "明天的会都不要排在九点前",
+        "明天的会一律不要排在九点前",
+        "永远不要取消明天的航班",
     ],
 )
 def test_what_ends_with_its_task_is_no_memory(said: str) -> None:
@@ -46,10 +53,15 @@ def test_what_ends_with_its_task_is_no_memory(said: str) -> None:
         "请记住我今天说的：发票一律开公司抬头",
         "Please always answer in English, as you did today",
         "Don't use this form again",
+        "Never put tomorrow's meetings before nine",
+        "Always send me tomorrow's schedule in the evening",
+        "永远不要把明天的会排在九点前",
+        "总是在晚上把明天的日程发给我",
+        "以后明天的会都不要排在九点前",
     ],
 )
 def test_a_standing_order_may_name_a_day_or_a_place(said: str) -> None:
-    """It says from when it holds, or where."""
+    """It says from when it holds, or where; or it begins with never or always, and means what each day has."""
     assert [statement.kind for statement in statements_of(said)] in ([Kind.INSTRUCTION], [Kind.PREFERENCE])
 
 
