@@ -40,7 +40,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.core", description=__doc__)
     parser.add_argument("--only", action="append", choices=PARTS, help="measure this part alone; may be repeated")
-    parser.add_argument("--blocks", type=int, default=30, help="more blocks, narrower intervals (default 30: about three minutes)")
+    parser.add_argument("--blocks", type=int, default=30, help="more blocks, narrower intervals (default 30: about four minutes)")
     return parser.parse_args()
 
 

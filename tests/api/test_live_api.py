@@ -70,5 +70,5 @@ async def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")
     chosen = Settings(_env_file=None, data=blocked, embed="none", port=0)  # type: ignore[call-arg]
-    with pytest.raises(InvalidInput, match="cannot be written"):
+    with pytest.raises(InvalidInput, match="is a file, or lies in one"):
         await serve(chosen)
