@@ -1,16 +1,30 @@
 """Named leases: who does a job that only one process at a time should do. They end by themselves, by the ledger's shared clock."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, or_, select, update
+from sqlalchemy import BigInteger, ColumnElement, Connection, bindparam, literal, or_, select, type_coerce, update
 
 from hindwise.ledger.engine import insert_new, shared_now, shared_until
 from hindwise.ledger.schema import leases
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST = timedelta(days=2)
+"""No lease by name is taken for longer."""
+
+
+def is_over(until: Any, longest: timedelta) -> ColumnElement[bool]:
+    """Whether a lease has ended, in a statement that is given `now`: its time is over, or it ends later than any that is taken now.
+
+    The latter was given by a clock that was set back since; its holder may be gone for ever.
+    """
+    now, most = type_coerce(shared_now(), BigInteger), literal(longest // timedelta(microseconds=1), BigInteger)
+    return or_(until < shared_now(), type_coerce(until, BigInteger) > now + most)
+
+
 _TAKE = (
     update(leases)
-    .where(leases.c.name == bindparam("lease"), or_(leases.c.until < shared_now(), leases.c.held_by == bindparam("holder")))
+    .where(leases.c.name == bindparam("lease"), or_(is_over(leases.c.until, _LONGEST), leases.c.held_by == bindparam("holder")))
     .values(held_by=bindparam("holder"), until=shared_until())
 )
 

@@ -12,9 +12,13 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, bindparam, case, delete, exists, func, or_, select, update
 
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.engine import shared_now, shared_until, upsert
+from hindwise.ledger.engine import shared_until, upsert
+from hindwise.ledger.leases import is_over
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import outbox, spaces
+
+LONGEST = timedelta(minutes=10)
+"""No space is leased for longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ _DONE = Direct(
 @cache
 def _free_space(*, named: bool) -> Select[Any]:
     """The space with the oldest dirty row that nobody else leases. Built once: it is asked many times a second."""
-    free = or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < shared_now(), spaces.c.leased_by == bindparam("holder"))
+    free = or_(spaces.c.leased_until.is_(None), is_over(spaces.c.leased_until, LONGEST), spaces.c.leased_by == bindparam("holder"))
     query = select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
     if named:
         query = query.where(and_(free, spaces.c.no == bindparam("space"), exists().where(outbox.c.space_no == spaces.c.no)))
@@ -90,7 +94,7 @@ _ANY_NAMED = (
     select(spaces.c.no, spaces.c.name, spaces.c.tenant_id, spaces.c.epoch, spaces.c.ledger_no)
     .where(
         spaces.c.no == bindparam("space"),
-        or_(spaces.c.leased_until.is_(None), spaces.c.leased_until < shared_now(), spaces.c.leased_by == bindparam("holder")),
+        or_(spaces.c.leased_until.is_(None), is_over(spaces.c.leased_until, LONGEST), spaces.c.leased_by == bindparam("holder")),
     )
     .with_for_update(skip_locked=True)
 )

@@ -145,7 +145,7 @@ class Resolution:
         if placement.quarantine:
             plan = decide_in_quarantine(draft, slot, alike)
         else:
-            plan = decide(draft, valid_from, slot, alike, sure=draft.confidence >= self.min_confidence)
+            plan = decide(draft, valid_from, slot, alike, sure=draft.confidence >= self.min_confidence, now=self.now)
         return self._carry_out(placement, plan, space_no, valid_from, {m.id: m for m in (*slot, *alike)})
 
     def _rejected_by_person(self, draft: Draft, space_no: int, key: str | None, slot: Sequence[Memory], said_at: datetime) -> bool:
@@ -182,7 +182,9 @@ class Resolution:
         memory = self._new_memory(placement, plan, valid_from, known)
         if plan.action == "supersede":
             target = known[plan.target]
-            self._close(target, space_no, Status.SUPERSEDED, plan.reason, superseded_by=memory.id, valid_to=valid_from)
+            self._close(
+                target, space_no, Status.SUPERSEDED, plan.reason, superseded_by=memory.id, valid_to=max(valid_from, target.valid_from)
+            )
         changes.insert_memory(self.conn, space_no, memory, actor=self.actor, why=decision.reason)
         self._touch(space_no, memory.id)
         self._tie_to_known(memory, draft, space_no)

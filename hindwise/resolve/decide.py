@@ -5,13 +5,16 @@ Further classes (refine, scope-split, contradict) join here; the ledger only car
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from hindwise.model.memory import LIVE, Draft, Memory, Status
 from hindwise.resolve.slots import same_value, slot_key
 
 Action = Literal["add", "agree", "supersede", "late", "retract", "complementary"]
+
+_CLOCKS_APART = timedelta(minutes=10)
+"""So far the clocks of machines may differ. What was written later than that after now was written by a clock that was wrong then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +32,12 @@ class Plan:
     version: int = 1
 
 
-def decide(draft: Draft, valid_from: datetime, slot: Sequence[Memory], alike: Sequence[Memory], *, sure: bool = True) -> Plan:
+def decide(
+    draft: Draft, valid_from: datetime, slot: Sequence[Memory], alike: Sequence[Memory], *, sure: bool = True, now: datetime | None = None
+) -> Plan:
     """Decide about one draft.
 
-    valid_from: since when the draft holds in the world.
+    valid_from: since when the draft holds in the world. now: lets a head be told that was written by a clock which was set back since.
     sure: False for a draft that awaits a person; it is kept beside an active head and never closes it.
     slot: every version kept in the draft's slot, any status; empty where it has none.
     alike: live items without a slot that have the same duplicate key.
@@ -44,10 +49,10 @@ def decide(draft: Draft, valid_from: datetime, slot: Sequence[Memory], alike: Se
         return Plan("agree", "the reflector confirms it", target=known.id) if known else Plan("complementary", "what it confirms is closed")
     if slot_key(draft) is None:
         return Plan("agree", "the same was known", target=alike[0].id) if alike else Plan("add", "new")
-    return _in_slot(draft, valid_from, slot, sure)
+    return _in_slot(draft, valid_from, slot, sure, now)
 
 
-def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory], sure: bool) -> Plan:
+def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory], sure: bool, now: datetime | None) -> Plan:
     version = max((m.version for m in slot), default=0) + 1
     head = next((m for m in slot if m.head), None)
     if not sure and head is not None and head.status is Status.ACTIVE and (draft.retracts or not same_value(draft, head)):
@@ -58,7 +63,8 @@ def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory], sure: b
         return Plan("add", "new in its slot", version=version)
     if same_value(draft, head):
         return Plan("agree", "the same value was known", target=head.id)
-    if valid_from < (head.said_at or head.valid_from):
+    from_a_wrong_clock = now is not None and head.recorded_at > now + _CLOCKS_APART
+    if valid_from < (head.said_at or head.valid_from) and not from_a_wrong_clock:
         return _late(draft, valid_from, slot, head, version)
     return Plan("supersede", f"changed: {brief_words(head)} -> {brief_words(draft)}", target=head.id, version=version)
 

@@ -1,5 +1,7 @@
 """Memories by hand, recall, feedback and erasure over HTTP."""
 
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,7 +9,8 @@ from sqlalchemy import Connection
 
 from hindwise.index.projection import index_space
 from hindwise.ledger import memory_changes, spaces
-from tests.api.front import Front
+from hindwise.testing import FixedClock
+from tests.api.front import Front, open_front
 from tests.build import make_evidence, make_memory
 
 
@@ -217,3 +220,15 @@ async def test_what_is_erased_page_by_page_is_erased_whole(front: Front) -> None
         if not cursor:
             break
     assert erased == 7
+
+
+async def test_a_clock_that_was_wrong_for_a_while_leaves_nothing_that_lasts(tmp_path: Path) -> None:
+    clock = FixedClock()
+    async with open_front(tmp_path, clock=clock) as front:
+        for step, content in ((timedelta(days=400), "I prefer window seats."), (timedelta(days=-400), "I prefer aisle seats.")):
+            clock.advance(step)
+            await front.post("/v1/memories", {"user_id": "ann", "content": content})
+        told = (await front.post("/v1/recall", {"user_id": "ann", "query": "which seat?"})).json()
+        assert [item["conclusion"] for item in told["items"]] == ["I prefer aisle seats."]
+        [old] = (await front.http.get("/v1/memories", params={"user_id": "ann", "status": "superseded"})).json()["items"]
+        assert old["valid_from"] <= old["valid_to"]

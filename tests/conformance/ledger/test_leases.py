@@ -4,12 +4,13 @@ import asyncio
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from hindwise.clock import SystemClock
 from hindwise.errors import LedgerUnavailable
 from hindwise.ledger import erasure, erasures, leases, outbox
 from hindwise.ledger.engine import Ledger
+from hindwise.ledger.schema import leases as leases_table
 from hindwise.ledger.schema import spaces
 from tests.build import NOON, TENANT, make_draft
 from tests.conformance.ledger.test_resolution import resolve
@@ -95,3 +96,17 @@ async def test_an_erasure_on_a_machine_with_a_wrong_clock_knows_whether_it_holds
 async def test_a_space_that_is_gone_is_told_from_one_that_is_held(dirty):
     assert await dirty.read(lambda conn: outbox.is_known(conn, the_space(conn)))
     assert not await dirty.read(lambda conn: outbox.is_known(conn, the_space(conn) + 1))
+
+
+@ways
+async def test_a_lease_of_a_clock_that_was_set_back_since_keeps_nobody_out(dirty, way):
+    now = SystemClock().now
+    assert await dirty.write(taken(way, "dead", now(), 30))
+
+    def set_back(conn):
+        conn.execute(update(spaces).where(spaces.c.leased_by != "").values(leased_until=now() + timedelta(days=365)))
+        conn.execute(update(leases_table).where(leases_table.c.held_by != "").values(until=now() + timedelta(days=365)))
+
+    await dirty.write(set_back)
+    assert await dirty.write(taken(way, "me", now(), 30))
+    assert not await dirty.write(taken(way, "you", now(), 30))

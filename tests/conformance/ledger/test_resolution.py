@@ -108,7 +108,8 @@ async def test_resolving_the_same_reflection_again_changes_nothing(ledger):
 
 async def test_two_resolve_one_slot_at_once_and_one_head_stands(ledger):
     values = [f"seat {n}" for n in range(40)]
-    await asyncio.gather(*(ledger.write(resolve(f"r{n}", make_draft(value), day=n)) for n, value in enumerate(values)))
+    said = [make_draft(value, valid_from=NOON + n * DAY) for n, value in enumerate(values)]
+    await asyncio.gather(*(ledger.write(resolve(f"r{n}", draft, day=40)) for n, draft in enumerate(said)))
     found = await slot(ledger)
     assert sum(m.head for m in found) == 1
     assert next(m.value for m in found if m.head) == "seat 39"

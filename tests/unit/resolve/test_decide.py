@@ -116,3 +116,12 @@ def test_whatever_the_order_of_arrival_the_newest_value_ends_as_head(facts):
     heads = [m for m in kept if m.head]
     assert len(heads) == 1
     assert heads[0].value == max(distinct)[1]
+
+
+@pytest.mark.parametrize(("old", "new"), [("window seats", "aisle seats"), ("靠窗", "靠过道")])
+def test_what_a_clock_wrote_that_was_set_back_since_is_overtaken(old, new):
+    ahead = NOON + 400 * DAY
+    known = head(old, valid_from=ahead, said_at=ahead, recorded_at=ahead)
+    assert decide(make_draft(new), NOON, [known], [], now=NOON).action == "supersede"
+    apart = head(old, valid_from=NOON + timedelta(seconds=5), recorded_at=NOON + timedelta(seconds=5))
+    assert decide(make_draft(new), NOON, [apart], [], now=NOON).action == "late", "machines are never quite of one time"
