@@ -21,9 +21,10 @@ def runs_come_in(show: Show) -> None:
     doors = {str(door): sum(run.door == door for run in show.runs) for door in DOORS}
     told = sum(run.told for run in show.runs)
     early = show.runs[:-_LATE]
-    show.stage.act(1, **doors, early=len(early), late=_LATE, told=told, bare=len(show.runs) - told)
+    enough = len(early) // 3
+    show.stage.act(1, **doors, early=len(early), late=_LATE, told=told, bare=len(show.runs) - told, enough=enough)
     _send_all(show, early)
-    show.wait_final(list(show.accepted.values()), enough=len(early) // 3)
+    show.wait_final(list(show.accepted.values()), enough=enough)
     _tell_first_lesson(show)
 
 

@@ -21,10 +21,11 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "act1_what": (
         "All runs are of one agent: {session} go as live sessions, {episode} as whole episodes, {dify} as Dify webhooks. The first {early} "
         "come in now, the other {late} in the next act. {told} of all carry what the environment said (which calls were missing, extra or "
-        "different), {bare} the reward alone.",
+        "different), {bare} the reward alone. As soon as {enough} are reflected on we go on; the others are reflected on meanwhile.",
         "所有运行都属于同一个智能体：{session} 次作为实时会话，{episode} 次作为完整任务，{dify} 次作为 Dify 回调。"
         "现在先送入前 {early} 次，其余 {late} 次在下一幕。"
-        "全部运行中 {told} 次附带环境的判定（哪些调用缺失、多余或参数不同），{bare} 次只有奖励值。",
+        "全部运行中 {told} 次附带环境的判定（哪些调用缺失、多余或参数不同），{bare} 次只有奖励值。"
+        "有 {enough} 次完成反思后就继续，其余的同时进行。",
     ),
     "bar_session": ("live sessions", "实时会话"),
     "bar_episode": ("whole episodes", "完整任务"),
