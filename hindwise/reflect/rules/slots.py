@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from hindwise.model.ids import digest
 from hindwise.reflect.rules.attributes import ATTRIBUTES, VALUES_ZH
+from hindwise.reflect.rules.deadlines import deadline_of, is_deadline
 
 __all__ = ["ATTRIBUTES", "VALUES_ZH", "Slot", "content_key", "scope_of", "slot_of", "unique_attribute"]
 
@@ -66,6 +67,8 @@ _ZH_FRAME = re.compile(
 
 def slot_of(sentence: str) -> Slot:
     """Return subject, attribute and value of a statement. The subject is `user`; an attribute is always found, if need be in the words."""
+    if due := deadline_of(sentence):
+        return Slot("user", due.attribute, due.when)
     others = _OF_OTHERS.search(sentence) is not None
     for attribute in ATTRIBUTES:
         if attribute.pattern.search(sentence) and not (others and attribute.name in _OF_A_PERSON):
@@ -182,6 +185,8 @@ _FLIGHTS_ONLY = frozenset({"seat", "cabin class", "stopovers", "departure time"}
 
 def scope_of(sentence: str, attribute: str = "") -> str:
     """Return under which condition a statement holds, in its own words, lower case; empty = always."""
+    if is_deadline(attribute):
+        return ""
     scope = _told_scope(sentence)
     return "" if attribute in _FLIGHTS_ONLY and re.fullmatch(r"(?:all )?(?:my )?(?:flights?|trips?|航班|机票)", scope) else scope
 

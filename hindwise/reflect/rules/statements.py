@@ -12,6 +12,7 @@ from hindwise.model.turn import Origin
 from hindwise.reflect import cues
 from hindwise.reflect.rules import task_en, task_zh
 from hindwise.reflect.rules.attributes import LISTED, VALUES_ZH
+from hindwise.reflect.rules.deadlines import deadline_of, is_deadline
 from hindwise.reflect.rules.once import is_of_once, outlasts
 from hindwise.reflect.rules.slots import Slot, content_key, scope_of, slot_of, unique_attribute
 from hindwise.reflect.rules.tidy import clause, not_when_of, one_liner
@@ -178,14 +179,15 @@ def kind_of(sentence: str) -> Kind | None:
         return None
     changes = cues.CHANGE.search(bare) is not None
     once = is_of_once(bare)
-    known = changes and not once and slot_of(bare).value != ""
+    due = deadline_of(bare) is not None  # "remember that the report is due Friday" tells a day, and orders nothing
+    known = changes and not once and not due and slot_of(bare).value != ""
     rules = (
         (Kind.TODO, cues.UNFINISHED.search(bare) and not cues.is_standing(bare)),
         (
             Kind.PREFERENCE,
             known and not _FACT.search(bare) and (cues.is_standing(bare) or not _TODAY.search(bare)),
         ),  # "aisle seats from now on": a known attribute changes its value
-        (Kind.INSTRUCTION, cues.is_standing(bare) and not once and not _PROMISE.search(bare)),
+        (Kind.FACT if due else Kind.INSTRUCTION, cues.is_standing(bare) and not once and not _PROMISE.search(bare)),
         (Kind.PREFERENCE, _PREFERENCE.search(bare) and not _only_now(bare)),
         (Kind.FACT, _is_fact(bare)),
     )
@@ -354,7 +356,8 @@ def classify_statement(text: str, origin: Origin = Origin.USER) -> Draft:
         slot = slot_of(asked) if is_one else Slot("user", unique_attribute(line), "")
         # Only a listed attribute, told by a person of themselves or with a known value, may stand in a shared slot: anything else could
         # close an unrelated note.
-        shared = is_one and slot.attribute in LISTED and (slot.value or _OF_ONESELF.search(asked)) and not _no_statement(asked)
+        listed = slot.attribute in LISTED and (slot.value or _OF_ONESELF.search(asked))
+        shared = is_one and (listed or is_deadline(slot.attribute)) and not _no_statement(asked)
         slot = slot if shared and not _QUESTION.search(asked) else Slot("user", unique_attribute(line), "")
         kind = kind or Kind.FACT
         scope = scope_of(asked, slot.attribute) if shared else ""
