@@ -9,7 +9,6 @@ import re
 
 from hindwise.text import particulars as p
 from hindwise.text.clean import nfkc, truncate
-from hindwise.text.entities import only_known_words
 
 MAX_CHARS = 300
 
@@ -78,11 +77,11 @@ def _without_names(text: str) -> str:
     text = p.CUED_NAME_EN.sub(lambda m: f"{m[1]} {_HOLE}", text)
     if not _is_heading(text):
         text = p.NAME_EN.sub(_drop_name, text)
-        text = _CITIES.sub(lambda m: m.group() if only_known_words(m.group().split(" ", 1)[1]) else _HOLE, text)
+        text = _CITIES.sub(lambda m: m.group() if p.only_known_words(m.group().split(" ", 1)[1]) else _HOLE, text)
     text = _AIRPORTS.sub(_HOLE, text)
-    text = _FOR_NAME.sub(lambda m: m.group() if only_known_words(m[1]) else _HOLE, text)
+    text = _FOR_NAME.sub(lambda m: m.group() if p.only_known_words(m[1]) else _HOLE, text)
     text = text.replace(f"{_HOLE}'s", _HOLE)
-    return _POSSESSIVE.sub(lambda m: m.group() if m.start() == 0 or only_known_words(m.group()[:-2]) else _HOLE, text)
+    return _POSSESSIVE.sub(lambda m: m.group() if m.start() == 0 or p.only_known_words(m.group()[:-2]) else _HOLE, text)
 
 
 def _drop_name(match: re.Match[str]) -> str:
@@ -91,9 +90,9 @@ def _drop_name(match: re.Match[str]) -> str:
     opens = not before or before[-1] in ".!?。！？:\n"
     name = match.group()
     if not opens:
-        return name if only_known_words(name) else _HOLE
+        return name if p.only_known_words(name) else _HOLE
     first, *rest = name.split(" ")
-    return f"{first} {_HOLE}" if len(rest) > 1 and not only_known_words(" ".join(rest)) else name
+    return f"{first} {_HOLE}" if len(rest) > 1 and not p.only_known_words(" ".join(rest)) else name
 
 
 def _is_heading(text: str) -> bool:

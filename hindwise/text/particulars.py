@@ -1,7 +1,7 @@
 """Patterns for what is particular in a text: ids, dates, amounts, addresses, quoted words, names of people.
 
-Shared by `entities` (which collects them) and `generalise` (which drops them). Light on purpose: no model, no dictionary; what they
-miss costs a little precision, so they prefer to miss a name over taking an ordinary word for one.
+`generalise` drops them, and `safety` looks for names by some. Light on purpose: no model, no dictionary; what they miss costs a little
+precision, so they prefer to miss a name over taking an ordinary word for one.
 """
 
 import re
@@ -36,7 +36,6 @@ CODE = re.compile(
     re.ASCII,
 )
 """XEHM4B, HAT001, user_3668, #123, order-42a: letters with digits, or a number sign."""
-IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z]+(?:_[A-Za-z]+)+(?![A-Za-z0-9_])", re.ASCII)
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?%?(?![A-Za-z_])")
 QUOTED = re.compile(r"「([^」\n]{1,80})」|『([^』\n]{1,80})』|《([^》\n]{1,80})》|“([^”\n]{1,80})”|\"([^\"\n]{1,80})\"|`([^`\n]{1,80})`")
 SINGLE_QUOTED = re.compile(r"(?<!\w)'([^'\n]{1,80})'(?!\w)")
@@ -66,3 +65,8 @@ _WHAT = """
 
 NOT_NAMES = frozenset(_WHAT.split())
 """Capitalised words that say what a task is about, not whom."""
+
+
+def only_known_words(name: str) -> bool:
+    """Whether one of the words says what, not who ("Visual Studio Code", "Monday Morning")."""
+    return any(word.lower() in NOT_NAMES for word in re.split("[ -]", name))

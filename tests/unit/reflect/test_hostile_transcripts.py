@@ -15,7 +15,6 @@ from hindwise.reflect.rules.worth import is_running
 from hindwise.safety.masking import mask_json
 from hindwise.safety.personal import find_personal, without_personal
 from hindwise.safety.poison import poison_in
-from hindwise.text.entities import entities
 from hindwise.text.generalise import generalise
 from hindwise.text.task_key import without_briefs
 from tests.build import make_call, make_episode, make_outcome, make_turn
@@ -68,7 +67,7 @@ def test_a_long_error_ends_with_a_whole_word() -> None:
         lambda: without_personal(f"Tell them{chr(0x3000) * 20_000}x"),
         lambda: poison_in(f"中{'1,' * 30_000}"),
         lambda: [generalise(f"a {piece * 10_000}x") for piece in (" ", ",", "1", "１", "1,", "一二")],
-        lambda: [entities(piece * 10_000) for piece in ("1", "1,", "a-", "-")],
+        lambda: [generalise(piece * 10_000) for piece in ("1", "1,", "a-", "-")],
         lambda: without_briefs(f"Book it{' ' * 60_000}###STOP"),
         lambda: is_running(f"of 3 / {'1' * 60_000}"),
     ],

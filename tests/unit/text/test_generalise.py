@@ -45,6 +45,23 @@ def test_other_tasks_stay_other_tasks(one, other):
     assert generalise(one) != generalise(other)
 
 
+@pytest.mark.parametrize(
+    ("text", "particulars"),
+    [
+        ("Cancel reservation XEHM4B for Mia Li", ("xehm4b", "mia", "li")),
+        ("The flight on 2026-05-01 costs $1,200", ("2026", "1,200")),
+        ("Mail omar@example.com about https://example.com/a?b=1", ("omar", "example")),
+        ("Look up the plan of user_3668", ("3668",)),
+        ("用户李娜的订单 #12345 在2026年5月1日", ("李娜", "12345", "2026", "5月")),
+        ("张伟先生喜欢《三体》", ("张伟", "三体")),
+    ],
+)
+def test_ids_dates_amounts_addresses_and_names_go(text, particulars):
+    task = generalise(text)
+    assert task
+    assert [one for one in particulars if one in task.split() or (len(one) > 2 and one in task)] == []
+
+
 def test_a_text_of_particulars_alone_keeps_itself_so_that_no_key_is_empty():
     assert generalise("XEHM4B") == "xehm4b"
     assert generalise("") == ""
