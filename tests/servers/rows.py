@@ -26,6 +26,8 @@ def times(reports: list[Any]) -> dict[str, tuple[int, float]]:
     """For each row the number of tests that ran, and the seconds they took with their set-up."""
     found: dict[str, tuple[int, float]] = defaultdict(lambda: (0, 0.0))
     for report in reports:
+        if not hasattr(report, "duration"):  # a file that cannot be imported is an error of its own, of no length
+            continue
         if row := row_of(report.nodeid):
             count, seconds = found[row]
             found[row] = (count + (report.when == "call"), seconds + report.duration)

@@ -29,6 +29,13 @@ def test_a_rows_time_holds_set_up_and_tear_down_and_counts_tests_once():
     assert rows.times(parts) == {"conformance/ledger on postgres": (1, 1.5)}
 
 
+def test_a_file_that_cannot_be_imported_has_no_time_and_hides_no_other():
+    """Else the summary would end in an error of its own, in the place of the one that is to be read."""
+    broken = SimpleNamespace(nodeid="tests/engine/test_weaviate_outage.py", when="collect")
+    ran = SimpleNamespace(nodeid="tests/engine/test_weaviate_rest.py::test_a", when="call", duration=0.5)
+    assert rows.times([broken, ran]) == {"engine on weaviate": (1, 0.5)}
+
+
 def test_only_what_make_servers_cures_is_told_as_left_out():
     def skipped(reason):
         return SimpleNamespace(longrepr=("file.py", 1, f"Skipped: {reason}"))
