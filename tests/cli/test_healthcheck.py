@@ -1,6 +1,8 @@
 """Health checks of containers: the API answers with its ledger, or not; and the directory that cannot be written."""
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -60,16 +62,28 @@ def test_the_check_imports_next_to_nothing():
 
 
 def test_a_directory_that_cannot_be_written_ends_with_the_line_to_run(tmp_path: Path, monkeypatch):
-    """Tests may run as root, whom nothing is forbidden: a file in its place is refused to anybody."""
-    blocked = tmp_path / "file"
-    blocked.write_text("")
+    blocked = tmp_path / "of-somebody-else"
+    blocked.mkdir(mode=0o500)
     settings = Settings(_env_file=None, data=blocked / "data")
     monkeypatch.delenv("HINDWISE_IMAGE", raising=False)
-    with pytest.raises(InvalidInput, match=rf"chown -R \d+:\d+ {blocked / 'data'}$"):
+    with as_nobody(), pytest.raises(InvalidInput, match=rf"Permission denied.*chown -R \d+:\d+ {blocked / 'data'}$"):
         up.prepare(settings)
     monkeypatch.setenv("HINDWISE_IMAGE", "1")
-    with pytest.raises(InvalidInput, match="on the host: the directory that is mounted there"):
+    with as_nobody(), pytest.raises(InvalidInput, match="on the host: the directory that is mounted there"):
         up.prepare(settings)
+
+
+@contextlib.contextmanager
+def as_nobody():
+    """Tests may run as root, whom nothing is forbidden."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
 
 
 def test_a_usable_directory_is_left_private_and_clean(tmp_path: Path):
