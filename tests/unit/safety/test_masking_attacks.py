@@ -62,6 +62,10 @@ HOSTILE = (
         "use a2c4 as password ",
         "用a2c4作为密码",
         "my phone: 400-810-",
+        '\\"password\\": \\"a b ',
+        "my password's swordfish ",
+        '"used": 17179869184, ',
+        '"a": [17179869184',
     ),
 )
 
