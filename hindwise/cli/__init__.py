@@ -3,6 +3,7 @@
 `main` starts fast: each command imports what is heavy only when it runs.
 """
 
+import io
 import os
 import sys
 
@@ -10,6 +11,8 @@ import sys
 def main() -> None:
     """Run the command line and exit: 0 ok, 1 failed, 2 wrong usage or input, 3 not running or unreachable, 130 Ctrl-C."""
     _open_closed_streams()
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is shown its number
     try:
         from hindwise.cli.exits import run
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ FAILED = 1
 USAGE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 
 class Ended(Exception):
@@ -63,8 +66,8 @@ def explain(error: Exception) -> Ended:
 
 
 def _unforeseen(error: Exception) -> Ended:
-    if isinstance(error, UnicodeEncodeError):  # an argument whose bytes are no UTF-8
-        return Ended("an argument holds bytes that are no text: give it as UTF-8", code=USAGE)
+    if isinstance(error, UnicodeEncodeError):  # a name of a file, the one argument that may be no text
+        return _broken()
     if isinstance(error, UnicodeDecodeError):  # of `.env`; transcripts tell their own
         return Ended(".env is not UTF-8 text", next_step="save it as UTF-8, or remove it", code=USAGE)
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
@@ -74,6 +77,16 @@ def _unforeseen(error: Exception) -> Ended:
     return Ended(
         f"unexpected {type(error).__name__}: {str(error)[:300]}", next_step="HINDWISE_LOG_LEVEL=debug shows where; please report it"
     )
+
+
+def _broken() -> Ended:
+    return Ended("an argument holds bytes that are no text in this locale: give it as UTF-8, with LC_ALL=C.UTF-8", code=USAGE)
+
+
+def _refuse_broken(arguments: Sequence[str]) -> None:
+    """Words whose bytes could not be read would be kept as question marks; a file may have any name. Raises Ended."""
+    if any(_HALVES.search(argument) and not os.path.lexists(argument) for argument in arguments):
+        raise _broken()
 
 
 def _explain_settings(error: Exception) -> Ended:
@@ -102,6 +115,7 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     from hindwise.cli.app import app
 
     try:
+        _refuse_broken(sys.argv[1:] if arguments is None else arguments)
         app(args=None if arguments is None else list(arguments), prog_name="hindwise")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -89,6 +89,9 @@ def _document(row: Any) -> dict[str, Any]:
     return {"id": row.id, "name": row.name, "scopes": list(row.scopes), "created_at": row.created_at, "revoked_at": row.revoked_at}
 
 
+_MAX_NAME_CHARS = 100
+
+
 @_group.command(
     epilog=options.examples("hindwise keys create dify --scope write", "hindwise keys create ci --scope read --scope write --json")
 )
@@ -102,8 +105,11 @@ def create(
 ) -> None:
     """Make a key and print it: this once, because only its hash is kept."""
     from hindwise.clock import SystemClock
+    from hindwise.errors import InvalidInput
     from hindwise.ledger import keys
 
+    if not name.strip() or not name.isprintable() or len(name) > _MAX_NAME_CHARS:
+        raise InvalidInput(f"the name of a key has 1 to {_MAX_NAME_CHARS} printable characters: say what the key is for")
     settings = options.settings_with(data=data)
     _make_first_key(settings)
     secret = keys.new_key()

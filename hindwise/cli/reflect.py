@@ -93,13 +93,24 @@ def _with_way_out(error: Ended, *, alone: bool) -> Ended:
     return Ended(error.message, next_step=f"to look back over it as another run, give it {way}", code=error.code, http_status=_CONFLICT)
 
 
+_MAX_CHARS = 100_000_000
+"""Runs in one file. What has no end (a device, a pipe that goes on) would be read until the memory is."""
+
+
 def _text(file: Path) -> str:
     try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+        if str(file) == "-":
+            text = sys.stdin.read(_MAX_CHARS + 1)
+        else:
+            with file.open(encoding="utf-8") as opened:
+                text = opened.read(_MAX_CHARS + 1)
     except UnicodeDecodeError as error:
         raise Ended(f"{file} is not UTF-8 text (byte {error.start})", code=exits.USAGE) from error
     except OSError as error:
         raise Ended(f"{file} cannot be read: {error.strerror}", code=exits.USAGE) from error
+    if len(text) > _MAX_CHARS:
+        raise Ended(f"{file} holds more than {_MAX_CHARS:,} characters", next_step="give the runs in several files", code=exits.USAGE)
+    return text
 
 
 def _body(episode: dict[str, Any], given: dict[str, str], outcome: str | None, note: str) -> dict[str, Any]:

@@ -4,19 +4,21 @@ import asyncio
 import errno
 import json
 import sqlite3
+from pathlib import Path
 
 import httpx2
 import pytest
 from typer.testing import CliRunner
 
 from hindwise import files
-from hindwise.cli import doctor_checks, exits, transcripts, up
+from hindwise.cli import doctor_checks, exits, reflect, transcripts, up
 from hindwise.cli.app import app
 from hindwise.cli.client import ApiClient, Target
 from hindwise.cli.exits import USAGE, Ended
 from hindwise.engine import prepare_data_directory
 from hindwise.errors import InvalidInput
 from hindwise.settings import Settings
+from tests.shell import fake_api, hindwise
 
 
 @pytest.mark.parametrize("option", ["--user", "--agent"])
@@ -116,3 +118,34 @@ def test_a_file_as_data_directory_is_called_a_file(tmp_path, below):
     for prepare in (up.prepare, lambda given: prepare_data_directory(given.data)):
         with pytest.raises(InvalidInput, match="is a file"):
             prepare(settings)
+
+
+@pytest.mark.parametrize("command", [["remember", "\udce6\udc88", "--user", "ann"], ["recall", "\udce8", "--user", "ann"]])
+def test_words_whose_bytes_are_no_text_are_refused_and_not_kept_as_marks(command, capsys):
+    with pytest.raises(SystemExit) as ended:
+        exits.run(command)
+    assert ended.value.code == USAGE
+    assert "no text" in capsys.readouterr().err
+
+
+def test_a_terminal_without_our_signs_is_told_all_the_same(tmp_path):
+    brief = {"recall_id": "r", "brief": "- 喜欢靠窗", "items": [], "degraded": False}
+    ascii_only = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    with fake_api({("POST", "/v1/recall"): (200, brief)}) as api:
+        told = hindwise("recall", "seat", "--user", "ann", "--url", api.url, cwd=tmp_path, **ascii_only)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "\\u9760\\u7a97" in told.stdout
+
+
+def test_a_file_without_an_end_is_not_read_for_ever(monkeypatch):
+    monkeypatch.setattr(reflect, "_MAX_CHARS", 1_000)
+    with pytest.raises(Ended, match="more than") as refused:
+        reflect._text(Path("/dev/zero"))
+    assert refused.value.code == USAGE
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 101, "two\nlines"])
+def test_a_key_has_a_name_that_can_be_told(name, tmp_path):
+    result = CliRunner().invoke(app, ["keys", "create", name, "--data", str(tmp_path)], prog_name="hindwise")
+    assert isinstance(result.exception, InvalidInput)
+    assert not list(tmp_path.iterdir())
