@@ -283,6 +283,8 @@ def _mixed(sentence: str) -> list[tuple[Kind, str]]:
 
 def _asks(clause: str) -> bool:
     """A clause that opens the sentence with a request in plain words: "Book a hotel in Bern, and …" / 「在成都订个酒店，…」."""
+    if len(clause) > MAX_STATEMENT_CHARS:
+        return False
     read = (task_zh if language_of(clause) == "zh" else task_en).request_of
     return cues.CHANGE.search(clause) is None and (request := read(clause)) is not None and request.asks == "to"
 

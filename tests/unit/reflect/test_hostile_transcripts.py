@@ -10,6 +10,7 @@ from hindwise.reflect import cues
 from hindwise.reflect.llm.json_object import parse_object
 from hindwise.reflect.rules import reflect_by_rules
 from hindwise.reflect.rules.outcome import read_outcome
+from hindwise.reflect.rules.statements import statements_of
 from hindwise.reflect.rules.wording import general_error, whole
 from hindwise.reflect.rules.worth import is_running
 from hindwise.safety.masking import mask_json
@@ -70,8 +71,9 @@ def test_a_long_error_ends_with_a_whole_word() -> None:
         lambda: [generalise(piece * 10_000) for piece in ("1", "1,", "a-", "-")],
         lambda: without_briefs(f"Book it{' ' * 60_000}###STOP"),
         lambda: is_running(f"of 3 / {'1' * 60_000}"),
+        lambda: [list(statements_of(f"请订{piece * 30_000}x，我对花生过敏。")) for piece in "1吧 "],
     ],
-    ids=["user-id", "standing", "blanks", "planted", "task", "named", "simulated", "share"],
+    ids=["user-id", "standing", "blanks", "planted", "task", "named", "simulated", "share", "asked"],
 )
 def test_one_long_row_of_signs_is_read_in_bounded_time(read: Callable[[], object]) -> None:
     before = time.process_time()
