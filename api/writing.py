@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category
 
 from fastapi import Request
 from sqlalchemy import Connection
@@ -35,6 +36,8 @@ def draft_of(body: MemoryBody, storing: Storing) -> Draft:
     Raises InvalidInput for a statement without words.
     """
     content = storing.text(body.content)
+    if not any(category(sign)[0] in "LNPS" for sign in content):
+        raise InvalidInput("content: holds no sign that anybody could read: send what should be kept")
     try:
         read = classify_statement(content)
     except ValueError as error:

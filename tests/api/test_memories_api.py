@@ -232,3 +232,10 @@ async def test_a_clock_that_was_wrong_for_a_while_leaves_nothing_that_lasts(tmp_
         assert [item["conclusion"] for item in told["items"]] == ["I prefer aisle seats."]
         [old] = (await front.http.get("/v1/memories", params={"user_id": "ann", "status": "superseded"})).json()["items"]
         assert old["valid_from"] <= old["valid_to"]
+
+
+@pytest.mark.parametrize(("content", "kept"), [("\u200b\u200d\u2060", False), ("\u0301\u3000", False), ("👍", True), ("好", True)])
+async def test_what_nobody_could_read_is_no_memory(front: Front, content: str, kept: bool) -> None:
+    for path in ("/v1/memories", "/memory"):
+        answer = await front.post(path, {"user_id": "ann", "content": content})
+        assert answer.status_code == (201 if kept else 422)
