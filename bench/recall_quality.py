@@ -1,12 +1,14 @@
-"""How often does a recall tell what answers the question? `python -m bench.recall_quality [--embed none|local] [--spare 24:16,42:32]`
+"""How often does a recall tell what answers the question? `python -m bench.recall_quality [--embed none|local] [--spare 20:12:6,42:32:10]`
 
 Questions whose answers are marked, in both languages: long chats (LoCoMo), a Chinese user's days (MemDaily, fifty lives to a space),
 lessons of agents asked for by the task of another bank's lesson (ReMe), facts that overwrite each other (FactConsolidation). Each chat,
 life, bank and context is written into a space of its own, one memory a message, and asked at the limit of eight items. Counted is the
 share of the marked memories that are told (of at most eight), averaged over questions, with its 95 % interval (bootstrap, fixed seed).
 
---spare compares how many finds are looked for and read beyond the limit, as FINDS:READ; each is held against the first, question by
-question. The files are evaluation data (HINDWISE_EVAL_DATA) and development slices: what was tuned on them is not to be reported on them.
+--spare compares how many finds are looked for, read and weighed beyond the limit, as FINDS:READ:WEIGHED; each is held against the first,
+question by question. All memories are equally important here: what importance does to the order is not measured.
+
+The files are evaluation data (HINDWISE_EVAL_DATA) and development slices: what was tuned on them is not to be reported on them.
 With vectors 7,000 texts are embedded first, which takes minutes.
 """
 
@@ -31,7 +33,7 @@ from hindwise.ledger import memory_changes, outbox, spaces
 from hindwise.model.brief import RecallQuery
 from hindwise.model.ids import derive
 from hindwise.model.memory import Kind, Memory
-from hindwise.recall import choosing, finding
+from hindwise.recall import choosing, finding, judge
 from hindwise.recall.recall import Recaller
 from hindwise.settings import Settings
 from hindwise.text.language import language_of
@@ -181,7 +183,7 @@ async def measure(embed: str, spares: Sequence[str]) -> None:
             recaller = Recaller(engine)
             await recaller.start()
             for spare in spares:
-                finding._SPARE_FINDS, choosing._SPARE = map(int, spare.split(":"))
+                finding._SPARE_FINDS, choosing._SPARE, judge._SPARE = map(int, spare.split(":"))
                 for corpus in found:
                     shares.setdefault((corpus.source, spare), []).extend(await _ask(recaller, corpus))
             await recaller.close()
@@ -190,15 +192,15 @@ async def measure(embed: str, spares: Sequence[str]) -> None:
         for spare in spares:
             told = np.array(shares[source, spare])
             against = f"   against {spares[0]}: {_interval(told - first)}" if spare != spares[0] else ""
-            print(f"{source:<18} n={len(told):<4} spare {spare:<6} told {_interval(told).lstrip('+')}{against}")
+            print(f"{source:<18} n={len(told):<4} spare {spare:<9} told {_interval(told).lstrip('+')}{against}")
 
 
 def main() -> int:
     """Read the arguments and measure."""
     parser = argparse.ArgumentParser(prog="python -m bench.recall_quality", description="How often a recall tells what answers.")
     parser.add_argument("--embed", choices=("none", "local"), default="none", help="words alone (default), or vectors too")
-    usual = f"{finding._SPARE_FINDS}:{choosing._SPARE}"
-    parser.add_argument("--spare", default=usual, help=f"FINDS:READ beyond the limit, with commas between (default {usual})")
+    usual = f"{finding._SPARE_FINDS}:{choosing._SPARE}:{judge._SPARE}"
+    parser.add_argument("--spare", default=usual, help=f"FINDS:READ:WEIGHED beyond the limit, with commas between (default {usual})")
     arguments = parser.parse_args()
     with suppress(KeyboardInterrupt):
         try:

@@ -20,7 +20,7 @@ from hindwise.recall.judge import Judge, Sifted
 from hindwise.recall.queries import Raw
 from hindwise.recall.select import Scored, select
 
-_SPARE = 16
+_SPARE = 12
 """Of each space's finds so many more than are wanted are read; measured together with the number of finds."""
 _DEGRADED_ROWS = 2_000
 """Newest rows that a recall without an index looks through."""

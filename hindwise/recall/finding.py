@@ -26,7 +26,7 @@ from hindwise.recall.fusion import fuse
 from hindwise.recall.queries import Survey
 from hindwise.recall.question import Question
 
-_SPARE_FINDS = 24
+_SPARE_FINDS = 20
 """Of each pool and space so many more than are wanted are looked for: more than are read (`choosing`), so that it is known whether there
 are others. On 1,287 questions in both languages more of them found what is asked for no more often (`bench.recall_quality`)."""
 _DEEP = 100

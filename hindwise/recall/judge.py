@@ -32,8 +32,8 @@ _OWN_MERIT = 1.3
 """Events and snippets that nobody asked for must clear the gate by so much."""
 _SHARE_OF_BEST = 0.45
 """Of the best relevance: what lies lower is a tail that only costs the reader's attention."""
-_SPARE = 10
-"""Scored beyond the limit, for what slots, caps and likeness will refuse."""
+_SPARE = 6
+"""Weighed beyond the limit, for what slots, caps and likeness will refuse; measured together with the number of rows (`choosing`)."""
 _RANK_SHARE = 0.5
 """How far the fused rank moves an item's relevance towards that of its rank."""
 
