@@ -4,7 +4,8 @@ Only on a connection without transactions, where the driver keeps no account tha
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from typing import Any
 
@@ -44,16 +45,63 @@ class _Known:
         self.reader = dbapi.adapt.Transformer(driver)
 
 
-def ask(conn: Connection, text: Text, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+Rows = Sequence[tuple[Any, ...]]
+
+
+def ask(conn: Connection, text: Text, values: Mapping[str, Any]) -> Rows:
     """Return all rows. values: texts and numbers. Raises what SQLAlchemy would raise."""
     driver: Any = conn.connection.driver_connection
     dbapi: Any = conn.dialect.loaded_dbapi
-    try:
-        if driver.autocommit and driver.prepare_threshold is not None:
+    with _as_sqlalchemy_has_it(conn, text, driver, dbapi):
+        if _takes_statements(driver):
             return _directly(conn.info, driver, dbapi, text, values)
         with driver.cursor(binary=True) as cursor:  # texts, numbers and bytes as they are, not written out and read again
             found: list[tuple[Any, ...]] = cursor.execute(text.sql, values).fetchall()
             return found
+
+
+@contextmanager
+def sent(conn: Connection, text: Text, values: Mapping[str, Any]) -> Iterator[Callable[[], Rows]]:
+    """Send a statement, and give what takes its rows: meanwhile the server works, and so can the caller.
+
+    Nothing else may be asked of the connection before the rows are taken; not taken, they are let go at the end of the block. A statement
+    that this connection does not know yet is asked when its rows are. Raises, as the taking does, what `ask` raises.
+    """
+    driver: Any = conn.connection.driver_connection
+    dbapi: Any = conn.dialect.loaded_dbapi
+    known: _Known | None = conn.info.get(_KNOWN)
+    if known is None or text not in known.texts or not _takes_statements(driver):
+        yield lambda: ask(conn, text, values)
+        return
+    libpq, is_waited_for = driver.pgconn, True
+    with _as_sqlalchemy_has_it(conn, text, driver, dbapi):
+        libpq.send_query_prepared(text.name, _given(text, values), result_format=dbapi.pq.Format.BINARY)
+
+    def take() -> Rows:
+        nonlocal is_waited_for
+        with _as_sqlalchemy_has_it(conn, text, driver, dbapi):
+            is_waited_for = False
+            [result] = driver.wait(dbapi.generators.fetch_many(libpq))
+            if result.status != dbapi.pq.ExecStatus.TUPLES_OK and dbapi.errors.error_from_result(result).sqlstate == _UNKNOWN:
+                return _directly(conn.info, driver, dbapi, text, values)
+            return _rows(known, _checked(result, dbapi, dbapi.pq.ExecStatus.TUPLES_OK))
+
+    try:
+        yield take
+    finally:
+        if is_waited_for:
+            with suppress(dbapi.Error):  # a connection that is lost says so to whoever asks it next
+                driver.wait(dbapi.generators.fetch_many(libpq))
+
+
+def _takes_statements(driver: Any) -> bool:
+    return driver.autocommit and driver.prepare_threshold is not None
+
+
+@contextmanager
+def _as_sqlalchemy_has_it(conn: Connection, text: Text, driver: Any, dbapi: Any) -> Iterator[None]:
+    try:
+        yield
     except dbapi.Error as error:
         lost = bool(driver.closed)
         if lost:
@@ -61,10 +109,10 @@ def ask(conn: Connection, text: Text, values: Mapping[str, Any]) -> Sequence[tup
         raise DBAPIError.instance(text.sql, None, error, dbapi.Error, connection_invalidated=lost) from error
 
 
-def _directly(info: dict[str, Any], driver: Any, dbapi: Any, text: Text, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+def _directly(info: dict[str, Any], driver: Any, dbapi: Any, text: Text, values: Mapping[str, Any]) -> Rows:
     if (known := info.get(_KNOWN)) is None:
         known = info[_KNOWN] = _Known(driver, dbapi)
-    given = [str(values[name]).encode() for name in text.order]
+    given = _given(text, values)
     try:
         result = _executed(known, driver.pgconn, dbapi, text, given)
     except dbapi.Error as error:
@@ -72,6 +120,14 @@ def _directly(info: dict[str, Any], driver: Any, dbapi: Any, text: Text, values:
             raise
         known.texts.clear()
         result = _executed(known, driver.pgconn, dbapi, text, given)
+    return _rows(known, result)
+
+
+def _given(text: Text, values: Mapping[str, Any]) -> list[bytes]:
+    return [str(values[name]).encode() for name in text.order]
+
+
+def _rows(known: _Known, result: Any) -> Rows:
     known.reader.set_pgresult(result)
     try:
         rows: list[tuple[Any, ...]] = known.reader.load_rows(0, result.ntuples, tuple)

@@ -7,7 +7,8 @@ microseconds and JSON as text, by casts of its own.
 
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +50,15 @@ class Prepared:
         except sqlite3.DatabaseError as error:
             raise DatabaseError(sql, None, error) from error
         return found
+
+    @contextmanager
+    def sent(self, conn: Connection, values: Mapping[str, Any]) -> Iterator[Callable[[], Sequence[tuple[Any, ...]]]]:
+        """Ask, and give what takes the rows: where the database is a server, it works meanwhile. See `pg_statements.sent`."""
+        if sqlite_driver(conn) is not None:
+            yield lambda: self.rows(conn, values)
+            return
+        with pg_statements.sent(conn, *self.for_postgres(values)) as take:
+            yield take
 
     def for_sqlite(self, values: Mapping[str, Any]) -> tuple[str, list[Any]]:
         """Return the SQL and what is bound in it, in order."""

@@ -4,7 +4,8 @@ In this order, so that nothing slips through: what is not in the outbox at the f
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -290,13 +291,26 @@ def earlier_values(conn: Connection, space_nos: Sequence[int], heads: Mapping[st
     return {head: value or conclusion for head, value, conclusion in found}
 
 
-def evidence_of(conn: Connection, tenant_id: str, memory_ids: Sequence[str], reader_user: str) -> dict[str, list[Quoted]]:
-    """Return standing evidence by memory id, at most 20 places each, as this reader may see it.
+Evidence = Mapping[str, Sequence[Quoted]]
 
-    Of other users' episodes only the id: a shared lesson's evidence stays readable only with the space of the user it came from.
+
+@contextmanager
+def evidence_sent(conn: Connection, tenant_id: str, memory_ids: Sequence[str], reader_user: str) -> Iterator[Callable[[], Evidence]]:
+    """Ask for standing evidence, and give what takes it: by memory id, at most 20 places each, as this reader may see it.
+
+    Of other users' episodes only the id: a shared lesson's evidence stays readable only with the space of the user it came from. Nothing
+    else may be asked of the connection before it is taken.
     """
+    if not memory_ids:
+        yield dict
+        return
+    with _EVIDENCE.sent(conn, {"ids": list(memory_ids)}) as rows:
+        yield lambda: _evidence_of(rows(), tenant_id, reader_user)
+
+
+def _evidence_of(rows: Iterable[tuple[Any, ...]], tenant_id: str, reader_user: str) -> Evidence:
     found: dict[str, list[Quoted]] = {}
-    for memory_id, episode_id, turn_id, quote, user, tenant, session in _EVIDENCE.rows(conn, {"ids": list(memory_ids)}):
+    for memory_id, episode_id, turn_id, quote, user, tenant, session in rows:
         places = found.setdefault(memory_id, [])
         if len(places) < MAX_EVIDENCE:
             own = user == reader_user != ""  # what named no user is nobody's own

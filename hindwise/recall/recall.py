@@ -176,13 +176,14 @@ class Recaller:
         choice = choose(conn, asked, finds, self._judge_of(asked), self._engine.embedder.model)
         at = perf_counter()
         chosen, rows = choice.chosen, choice.rows
-        memories = [queries.memory_of(rows[item.memory.id]) for item in chosen]
+        told = [rows[item.memory.id] for item in chosen]
         # A first version replaced nothing: mostly nobody has to be asked.
-        slots = zip(memories, (item.slot for item in chosen), strict=True)
-        heads = {memory.id: slot for memory, slot in slots if slot is not None and memory.version > 1}
+        heads = {row.id: row.slot_key for row in told if row.slot_key is not None and row.version > 1}
         earlier = queries.earlier_values(conn, list(finds.survey.numbers.values()), heads)
-        brief = write_brief(memories, earlier, asked.question.lang, asked.query.budget_tokens)
-        evidence = _evidence(conn, asked, [memory.id for memory in memories])
+        with queries.evidence_sent(conn, asked.tenant_id, [row.id for row in told], asked.query.user_id) as places:
+            memories = [queries.memory_of(row) for row in told]
+            brief = write_brief(memories, earlier, asked.question.lang, asked.query.budget_tokens)
+            evidence = _quoted(places())
         return _Told(
             finds, choice.sifted, chosen, memories, brief, evidence, choice.read_ms + ms_since(at), choice.judged_ms, choice.is_short
         )
@@ -217,10 +218,8 @@ def _surveyed(conn: Connection, tenant_id: str, question: Question) -> tuple[Sur
     return queries.survey(conn, tenant_id, question.spaces), ms_since(at)
 
 
-def _evidence(conn: Connection, asked: Asked, ids: Sequence[str]) -> dict[str, tuple[QuotedEvidence, ...]]:
+def _quoted(evidence: queries.Evidence) -> dict[str, tuple[QuotedEvidence, ...]]:
     """Where the told items stand."""
-    if not ids:
-        return {}
     return {
         memory_id: tuple(
             assembled(
@@ -229,7 +228,7 @@ def _evidence(conn: Connection, asked: Asked, ids: Sequence[str]) -> dict[str, t
             )
             for place in places
         )
-        for memory_id, places in queries.evidence_of(conn, asked.tenant_id, ids, asked.query.user_id).items()
+        for memory_id, places in evidence.items()
     }
 
 

@@ -1,5 +1,7 @@
 """The statements of a recall on Postgres: told to libpq itself they give what SQLAlchemy gives, whatever happens to the connection."""
 
+import os
+import socket
 from typing import Any
 
 import pytest
@@ -54,6 +56,8 @@ async def test_they_give_what_sqlalchemy_gives_first_and_prepared(engine: Engine
             theirs = sorted(map(repr, map(tuple, conn.execute(statement.statement, values))))
             for _ in range(2):
                 assert sorted(map(repr, statement.rows(conn, values))) == theirs, name
+                with statement.sent(conn, values) as take:
+                    assert sorted(map(repr, take())) == theirs, name
             told += len(theirs)
         return told
 
@@ -82,6 +86,9 @@ async def test_a_server_that_forgot_a_statement_is_told_it_again(engine: Engine)
         assert len(found.unapplied) == 1
         conn.execute(text("DEALLOCATE ALL"))
         assert queries.survey(conn, "default", ["user:a"]) == found
+        conn.execute(text("DEALLOCATE ALL"))
+        with queries._SURVEY.sent(conn, {"tenant": "default", "names": ["user:a"]}) as take:
+            assert [name for name, _, _ in take()] == ["user:a"]
         return len(found.numbers)
 
     for _ in range(2):
@@ -94,6 +101,40 @@ async def test_a_connection_that_the_server_ended_is_replaced(engine: Engine) ->
     for _ in range(2):
         assert len((await engine.ledger.read(lambda conn: queries.survey(conn, "default", ["user:a"]))).numbers) == 1
         await engine.ledger.write(lambda conn: conn.execute(others))
+
+
+async def test_what_was_sent_and_not_taken_leaves_the_connection_as_it_was(engine: Engine) -> None:
+    await keep(engine, "user:a", fact("The boat is called Swift"))
+    asked = {"tenant": "default", "names": ["user:a"]}
+
+    def ask(conn: Connection) -> int:
+        queries._SURVEY.rows(conn, asked)
+        with pytest.raises(ZeroDivisionError), queries._SURVEY.sent(conn, asked):
+            1 / 0  # noqa: B018
+        with queries._SURVEY.sent(conn, asked):
+            pass
+        return len(queries._SURVEY.rows(conn, asked))
+
+    assert await engine.ledger.read(ask) == 1
+
+
+async def test_a_connection_that_ends_between_sending_and_taking_is_replaced(engine: Engine) -> None:
+    await keep(engine, "user:a", fact("The boat is called Swift"))
+    asked = {"tenant": "default", "names": ["user:a"]}
+    tries: list[int] = []
+
+    def ask(conn: Connection) -> int:
+        queries._SURVEY.rows(conn, asked)
+        with queries._SURVEY.sent(conn, asked) as take:
+            if not tries:
+                tries.append(1)
+                driver = conn.connection.driver_connection
+                with socket.socket(fileno=os.dup(driver.pgconn.socket)) as same:
+                    same.shutdown(socket.SHUT_RDWR)
+            return len(take())
+
+    assert await engine.ledger.read(ask) == 1
+    assert tries
 
 
 async def test_a_unit_that_writes_sees_what_it_wrote(engine: Engine) -> None:
