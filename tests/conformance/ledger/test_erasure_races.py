@@ -4,8 +4,10 @@ Rounds run a few at a time, each with a user of its own, with starts drawn so th
 """
 
 import asyncio
+import os
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from hindwise.engine import Engine, aging_rules, spec_of
 from hindwise.errors import HindwiseError, IndexUnavailable
 from hindwise.index.base import Index
 from hindwise.index.embedded import open_embedded
-from hindwise.index.live import LiveIndex
+from hindwise.index.live import LiveIndex, Opener
 from hindwise.index.projection import Projection, index_space
 from hindwise.index.rebuild import Rebuild
 from hindwise.ledger import generations, intake, outbox, sessions
@@ -51,25 +53,38 @@ from tests.engine.recall.helpers import fact
 from tests.privacy.living import STEPS_OF_A_REFLECTION, reflect_now, tables_with
 
 ROUNDS, TALKS, AT_ONCE = 200, 40, 20
+ROUNDS_ON_A_SERVER = int(os.environ.get("HINDWISE_TEST_RACES_ON_WEAVIATE", "40"))
+DIM, SECRET = 16, b"secret" * 6
 Scene = Callable[[Engine, str, random.Random], Awaitable[None]]
 
 
 @pytest.fixture
 async def engine(ledger: Ledger, tmp_path: Path) -> AsyncIterator[Engine]:
-    """An engine on this database, with vectors, the real clock, and as many generations of an index of files as are wanted."""
-    embedder, clock = HashedEmbedder(16), SystemClock()
-    await embedder.start()
+    """An engine on this database, and as many generations of an index of files as are wanted."""
 
     async def opener(generation: Generation) -> Index:
-        return await asyncio.to_thread(open_embedded, tmp_path / f"index-{generation.no}.db", dim=embedder.dim, cache_mb=8)
+        return await asyncio.to_thread(open_embedded, tmp_path / f"index-{generation.no}.db", dim=DIM, cache_mb=8)
 
-    await ledger.write(lambda conn: generations.ensure_live(conn, "embedded", spec_of(embedder), clock.now()))
+    async with engine_on(ledger, Settings(_env_file=None, data=tmp_path), opener) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def engine_on(ledger: Ledger, settings: Settings, opener: Opener) -> AsyncIterator[Engine]:
+    """An engine with vectors, the real clock, and an index that `opener` opens."""
+    embedder, clock = HashedEmbedder(DIM), SystemClock()
+    await embedder.start()
+    await ledger.write(lambda conn: generations.ensure_live(conn, settings.index, spec_of(embedder), clock.now()))
     index = LiveIndex(opener, lambda: ledger.read(generations.kept), spec_of(embedder))
     await index.refresh()
-    settings = Settings(_env_file=None, data=tmp_path)  # type: ignore[call-arg]
     projection = Projection(ledger, index, embedder, clock, "this")
-    yield Engine(settings, ledger, index, embedder, clock, b"secret" * 6, projection, aging_rules(settings), "this")
+    yield Engine(settings, ledger, index, embedder, clock, SECRET, projection, aging_rules(settings), "this")
     await index.close()
+
+
+def rounds(engine: Engine) -> int:
+    """How often each race is run: each takes longer on a server, and starts one."""
+    return ROUNDS if engine.settings.index == "embedded" else ROUNDS_ON_A_SERVER
 
 
 def other_process(engine: Engine) -> Projection:
@@ -121,7 +136,7 @@ async def erased(engine: Engine, user: str, chance: random.Random, within_ms: fl
 
 async def race(engine: Engine, name: str, scene: Scene) -> None:
     """Play all rounds of a scene, a few at a time, and look after each few that no index holds anything of theirs."""
-    for first in range(0, ROUNDS, AT_ONCE):
+    for first in range(0, rounds(engine), AT_ONCE):
         users = [f"{name}{number}" for number in range(first, first + AT_ONCE)]
         await asyncio.gather(*(scene(engine, user, random.Random(user)) for user in users))
         await dispatched(engine)
@@ -226,11 +241,11 @@ async def test_an_erasure_racing_a_reindex(engine: Engine) -> None:
             if filled.end or filled.gone:
                 return
 
-    for first in range(0, ROUNDS, AT_ONCE):
+    for first in range(0, rounds(engine), AT_ONCE):
         users = [f"rebuilt{number}" for number in range(first, first + AT_ONCE)]
         for user in users:
             await remember(engine, TENANT, fact(f"Likes tea {words(user)}"), user_space(user), "test", engine.clock.now())
-        asked = await engine.ledger.write(lambda conn: generations.request(conn, "embedded", engine.clock.now()))
+        asked = await engine.ledger.write(lambda conn: generations.request(conn, engine.settings.index, engine.clock.now()))
         number = (await rebuild.begin(asked.no)).generation.no
         chances = [random.Random(user) for user in users]
         await asyncio.gather(fill(number), *(erased(engine, user, chance, 60) for user, chance in zip(users, chances, strict=True)))
