@@ -135,7 +135,10 @@ class InProcessIndex(Protocol):
     def candidates_here(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
     ) -> list[Candidate]:
-        """As `Index.candidates`, within a fraction of a second. Raises IndexUnavailable where it would take longer: ask the other one."""
+        """As `Index.candidates` within a fraction of a second, but `coverage` is 0.0.
+
+        Raises IndexUnavailable where it would take longer: ask the other one.
+        """
         ...
 
 

@@ -114,7 +114,7 @@ class EmbeddedIndex:
 
         def search(connection: sqlite3.Connection) -> list[Candidate]:
             with self._cache.image(connection, space, at_once=at_once) as image:
-                return [] if image is None else best(image, words, wanted, filters.kinds, bounded)
+                return [] if image is None else best(image, words, wanted, filters.kinds, bounded, covered=not at_once)
 
         return search
 

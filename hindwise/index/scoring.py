@@ -39,15 +39,19 @@ def idf(docs: int, df: int) -> float:
     return math.log(1 + (docs - df + 0.5) / (df + 0.5))
 
 
-def best(image: SpaceImage, tokens: Sequence[str], vector: Vector | None, kinds: frozenset[str], k: int) -> list[Candidate]:
+def best(
+    image: SpaceImage, tokens: Sequence[str], vector: Vector | None, kinds: frozenset[str], k: int, *, covered: bool = True
+) -> list[Candidate]:
     """Return the union of the k best by words and the k best by meaning, ordered by id.
 
     The shape of `vector` must be right. Candidates are of the wanted kinds; df, N and mean length are those of the whole space.
+    covered: also how much of the question each covers, which takes a while; else 0.0.
     """
     if not image.docs:
         return []
     allowed = image.allowed(kinds)
-    lexical, covered = _words(image, tokens)
+    terms = _terms(image, tokens)
+    lexical = _bm25(image, terms)
     by_words = _top(image, lexical, allowed, k, above=0.0)
 
     cosines = None if vector is None else image.matrix @ vector
@@ -63,7 +67,7 @@ def best(image: SpaceImage, tokens: Sequence[str], vector: Vector | None, kinds:
     rows = np.array(union, dtype=np.int64)
     words = [score if row in of_words else 0.0 for row, score in zip(union, _rounded(lexical[rows]).tolist(), strict=True)]
     meanings = [None] * len(union) if cosines is None else _meanings(image, cosines, rows)
-    coverage = covered[rows].round(_DECIMALS).tolist()
+    coverage = _coverage(image, terms, len(set(tokens)))[rows].round(_DECIMALS).tolist() if covered else [0.0] * len(union)
     return list(map(Candidate, map(image.ids.__getitem__, union), words, meanings, coverage))
 
 
@@ -82,20 +86,27 @@ def _meanings(image: SpaceImage, cosines: Cosines, rows: Positions) -> list[floa
     return [value if has else None for value, has in zip(values, image.has_vector[rows].tolist(), strict=True)]
 
 
-def _words(image: SpaceImage, tokens: Sequence[str]) -> tuple[Scores, Scores]:
-    """BM25 of every row, and the share of the question's weight that it holds, 0..1."""
-    docs, count = image.docs, len(image.ids)
+def _terms(image: SpaceImage, tokens: Sequence[str]) -> list[_Term]:
+    """What of the question the space holds."""
     postings = image.postings([term_hash(token) for token in dict.fromkeys(tokens)]) if tokens else []
-    weights = [idf(docs, len(rows)) for rows, _ in postings]
-    known = [_Term(rows, tf, weight) for (rows, tf), weight in zip(postings, weights, strict=True) if len(rows)]
-    if not known:
-        return np.zeros(count), np.zeros(count)
-    rows, tf, weight = _joined(known)
-    covered = _summed(rows, weight / sum(weights), count)
-    searched = _searched(known, docs)
-    if len(searched) < len(known):
-        rows, tf, weight = _joined(searched)
-    return _summed(rows, weight * (K1 + 1) * tf / (tf + image.norms[rows]), count), covered
+    return [_Term(rows, tf, idf(image.docs, len(rows))) for rows, tf in postings if len(rows)]
+
+
+def _bm25(image: SpaceImage, terms: list[_Term]) -> Scores:
+    """BM25 of every row."""
+    if not terms:
+        return np.zeros(len(image.ids))
+    rows, tf, weight = _joined(_searched(terms, image.docs))
+    return _summed(rows, weight * (K1 + 1) * tf / (tf + image.norms[rows]), len(image.ids))
+
+
+def _coverage(image: SpaceImage, terms: list[_Term], asked: int) -> Scores:
+    """The share of the question's weight that every row holds, 0..1. asked: distinct terms of the question, known or not."""
+    if not terms:
+        return np.zeros(len(image.ids))
+    total = sum(term.weight for term in terms) + (asked - len(terms)) * idf(image.docs, 0)
+    rows, _, weight = _joined(terms)
+    return _summed(rows, weight / total, len(image.ids))
 
 
 def _searched(known: list[_Term], docs: int) -> list[_Term]:

@@ -44,5 +44,5 @@ async def test_the_index_answers_here_what_it_answers_elsewhere(running) -> None
     assert isinstance(engine.index, InProcessIndex)
     asked = ("default/user:a", ["harbour", "hotel", "港口"], None, Filters())
     elsewhere = await engine.index.candidates(*asked)
-    assert elsewhere
-    assert engine.index.candidates_here(*asked) == elsewhere
+    assert any(one.coverage > 0 for one in elsewhere)
+    assert engine.index.candidates_here(*asked) == [one._replace(coverage=0.0) for one in elsewhere]
