@@ -105,7 +105,7 @@ class ApiClient:
                 code=exits.UNREACHABLE,
             ) from error
         if answer.is_error:
-            raise _problem(answer, self.target)
+            raise _problem(answer, self.target, path)
         return answer.json() if answer.content else None
 
     def reflection(self, reflection_id: str) -> dict[str, Any]:
@@ -139,7 +139,23 @@ def _way_to_a_key(target: Target) -> str:
     return f"the key that was shown is none of {target.url}: look at HINDWISE_API_KEY and --key"
 
 
-def _problem(answer: "httpx2.Response", target: Target) -> Ended:
+_NOT_FOUND = 404
+_WHERE_IDS_ARE = {
+    "/v1/reflections/": "the ids stand in: hindwise reflections list",
+    "/v1/memories/": "the ids stand in: hindwise list -u USER, or -a AGENT",
+    "/v1/erasures/": "the id is what `hindwise erase` told as the receipt",
+    "/v1/sessions/": "the id is what the agent sends its turns under; GET /v1/sessions lists them",
+}
+
+
+def _way_on(status: int, target: Target, path: str) -> str:
+    """What to do next, where the API's own words do not say it."""
+    if status == _UNKNOWN_KEY:
+        return _way_to_a_key(target)
+    return next((way for start, way in _WHERE_IDS_ARE.items() if status == _NOT_FOUND and path.startswith(start)), "")
+
+
+def _problem(answer: "httpx2.Response", target: Target, path: str) -> Ended:
     """Read an RFC 9457 answer."""
     try:
         told = answer.json()
@@ -152,7 +168,7 @@ def _problem(answer: "httpx2.Response", target: Target) -> Ended:
         return Ended(message, code=exits.USAGE, http_status=status)
     if status in {502, 503, 504}:
         return Ended(message, next_step="see: hindwise status", code=exits.UNREACHABLE, http_status=status)
-    return Ended(message, next_step=_way_to_a_key(target) if status == _UNKNOWN_KEY else "", http_status=status, kind=kind)
+    return Ended(message, next_step=_way_on(status, target, path), http_status=status, kind=kind)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,8 @@ from hindwise.cli.exits import Ended
 if TYPE_CHECKING:
     from hindwise.cli.client import ApiClient
 
+_NO_WORKER_S = 15.0
+"""So long it may wait before we say that no worker took it."""
 _COMPLETED, _WAITS = "completed", "needs_attention"
 _STEPS = {
     "queued": "accepted, not started yet",
@@ -56,6 +59,8 @@ def erase(
         if not yes:
             _ask(user, api.target.url)
         accepted = api.post("/v1/erasures", {"user_id": user})
+        if wait:  # on stderr, whoever reads: who ends this early, or whose pipe breaks, can still look for it
+            console.err().print(f"accepted; receipt {accepted['erasure_id']}", markup=False, style="dim")
         told = _waited(api, accepted["erasure_id"], timeout, quiet=as_json) if wait else accepted
     _show(told, as_json=as_json)
     if wait and told["status"] != _COMPLETED:
@@ -72,14 +77,17 @@ def _ask(user: str, url: str) -> None:
 
 
 def _waited(api: "ApiClient", erasure_id: str, timeout: float, *, quiet: bool) -> dict[str, Any]:
-    """Follow an erasure to its end, to a point where it waits, or to the end of patience; show where it stands."""
-    if quiet:
-        return list(_states(api, erasure_id, timeout))[-1]
+    """Follow an erasure to its end, to a point where it waits, or to the end of patience; at a terminal show where it stands."""
     told: dict[str, Any] = {}
-    with console.err().status(_STEPS["queued"]) as shown:
+    began, warned = time.monotonic(), False
+    with nullcontext() if quiet else console.err().status(_STEPS["queued"]) as shown:
         for told in _states(api, erasure_id, timeout):
-            rows = sum(told["ledger"].values())
-            shown.update(f"{_STEPS[told['status']]}{f', {rows} rows so far' if rows else ''}")
+            if shown is not None:
+                rows = sum(told["ledger"].values())
+                shown.update(f"{_STEPS[told['status']]}{f', {rows} rows so far' if rows else ''}")
+            if not warned and told["status"] == "queued" and time.monotonic() - began > _NO_WORKER_S:
+                warned = True
+                console.err().print("no worker has taken it yet: is `hindwise up`, or a `hindwise worker`, running?", markup=False)
     return told
 
 

@@ -264,3 +264,34 @@ def test_reflections_are_run_again_since_a_day_one_for_each_task(tmp_path):
     assert [asked[1] for asked in api.asked if asked[0] == "POST"] == ["/v1/reflections/r2/rerun", "/v1/reflections/r3/rerun"]
     assert all(words in shown.stdout for words in ("+ lesson: 先问订单号", "~ Prefers window", "→ Prefers aisle", "- fact: Lives in Bern"))
     assert "2 the same" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "path", "way"),
+    [
+        (("reflections", "show", "nosuch"), "/v1/reflections/nosuch", "hindwise reflections list"),
+        (("reflections", "retry", "没有"), "/v1/reflections/%E6%B2%A1%E6%9C%89/retry", "hindwise reflections list"),
+        (("show", "nosuch"), "/v1/memories/nosuch", "`hindwise list` shows it"),
+        (("erase", "--receipt", "nosuch"), "/v1/erasures/nosuch", "`hindwise erase` told as the receipt"),
+        (("session", "nosuch"), "/v1/sessions/nosuch", "GET /v1/sessions"),
+    ],
+)
+def test_an_id_that_nobody_knows_is_told_with_the_place_where_ids_stand(tmp_path, command, path, way):
+    unknown = (404, {"type": "not-found", "detail": "no such thing 'nosuch'"})
+    method = "POST" if path.endswith("retry") else "GET"
+    with fake_api({(method, path): unknown}) as api:
+        told = hindwise(*command, "--key", "k", cwd=tmp_path, HINDWISE_API_URL=api.url)
+    assert told.returncode == exits.FAILED
+    first, *others = told.stderr.splitlines()
+    assert (first, way in " ".join(others)) == ("error: no such thing 'nosuch'", True), told.stderr
+
+
+def test_an_erasure_tells_its_receipt_before_it_is_waited_for(tmp_path):
+    """Also into a pipe, and where the receipt is wanted as JSON: there on stderr."""
+    accepted = {"erasure_id": "e1", "status": "queued", "workflow_id": "erase/e1"}
+    queued = {"erasure_id": "e1", "status": "queued", "ledger": {}, "index": {}, "error": ""}
+    with fake_api({("POST", "/v1/erasures"): (202, accepted), ("GET", "/v1/erasures/e1"): (200, queued)}) as api:
+        told = hindwise(*("erase", "-u", "安娜", "--yes", "--json", "--timeout", "1", "--key", "k"), cwd=tmp_path, HINDWISE_API_URL=api.url)
+    assert told.stderr.splitlines()[0] == "accepted; receipt e1"
+    assert json.loads(told.stdout) == queued
+    assert (told.returncode, "hindwise erase --receipt e1" in told.stderr) == (1, True)
