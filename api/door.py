@@ -87,7 +87,10 @@ async def _read_json(request: Request, body: bytes) -> None:
 async def _once(
     services: Services, caller: KeyRow, request: Request, body: bytes, key: str, inner: Handler, *, keep_answer: bool
 ) -> Response:
-    """Answer a repeated request as the first time. A second one that comes while the first runs waits for it."""
+    """Answer a repeated request as the first time. A second one that comes to this process while the first runs waits for it.
+
+    In another process the same body runs beside the first, whose writing it finds, and another body is refused.
+    """
     if len(key) > _MAX_IDEMPOTENCY_KEY or not key.isprintable():
         raise InvalidInput(f"Idempotency-Key: at most {_MAX_IDEMPOTENCY_KEY} printable characters")
     path = request.url.path[:500]
@@ -99,11 +102,18 @@ async def _once(
     lock = f"{tenant}\n{key}"
     await services.locks.acquire(lock)
     try:
-        kept, asked = await engine.ledger.read(lambda conn: kept_answers.begin(conn, engine, tenant, this))
-        if kept is not None and kept.response is not None:
-            return _replay(kept)
-        response = await inner(request)
-        if kept is None and response.status_code < 400:
+        kept, asked = await engine.ledger.write(lambda conn: kept_answers.begin(conn, engine, tenant, this))
+        if kept is not None:
+            # Of a read the key alone was kept.
+            return await inner(request) if kept.response is None else _replay(kept)
+        try:
+            response = await inner(request)
+        except Exception:
+            await kept_answers.release(engine, tenant, asked)
+            raise
+        if response.status_code >= 400:
+            await kept_answers.release(engine, tenant, asked)
+        else:
             # Of reads only the key is kept: their answers hold words that an erasure must not have to look for here.
             answer, named = _portable(response) if keep_answer else None, kept_answers.named_in(request, response)
             await engine.ledger.write(lambda conn: kept_answers.keep(conn, engine, caller, asked, named, response.status_code, answer))

@@ -5,6 +5,7 @@ The user stands in the body, or is who owns what path, query and answer name.
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hindwise.engine import Engine
+from hindwise.errors import LedgerUnavailable
 from hindwise.ledger import erasures, idempotency, owners, spaces
 from hindwise.ledger.keys import KeyRow
 from hindwise.model.space import user_space
@@ -35,10 +37,20 @@ class Kept:
 def begin(conn: Connection, engine: Engine, tenant_id: str, request: Kept) -> tuple[idempotency.Kept | None, Kept]:
     """Return the answer of a first request with the key, and this one with what is known of its user at the beginning.
 
-    Raises IdempotencyMismatch.
+    Without such an answer the request is noted as begun, until `keep` or `release`. Raises IdempotencyMismatch, LedgerUnavailable.
     """
-    found = idempotency.find(conn, tenant_id, request.key, request.path, request.asked)
+    user = request.user or ""
+    if user:
+        spaces.hold(conn, tenant_id, [user_space(user)])  # an erasure comes before the note or sees it
+    found = idempotency.begin(conn, tenant_id, request.key, request.asked, engine.clock.now(), owner=user)
     return found, replace(request, wiped=_wiped(conn, engine, tenant_id, request.user))
+
+
+async def release(engine: Engine, tenant_id: str, request: Kept) -> None:
+    """End a request that failed: its key may come again with a corrected body."""
+    # Where the ledger is away, the note is over after its time; the failure itself is what the caller has to be told.
+    with suppress(LedgerUnavailable):
+        await engine.ledger.write(lambda conn: idempotency.release(conn, tenant_id, request.key, request.asked))
 
 
 def _wiped(conn: Connection, engine: Engine, tenant_id: str, user: str | None) -> int:
@@ -82,6 +94,7 @@ def keep(
         _wiped(conn, engine, tenant, user) != request.wiped if request.user else named and owners.owner_of(conn, tenant, named) is None
     )
     if user is None or (user and overtaken):
+        idempotency.release(conn, tenant, request.key, request.asked)
         return
     now = engine.clock.now()
     idempotency.keep(conn, tenant, request.key, request.path, request.asked, status_code, answer, now, owner=user)

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from api import kept_answers
 from hindwise.ledger.schema import erasures, idempotency_keys, memories, turns
 from hindwise.privacy import erase_user
 from tests.api.front import Front, open_front, turns_body
@@ -72,6 +73,23 @@ async def test_two_processes_that_are_asked_at_once_under_one_key_do_it_once(fro
             answers = await asyncio.gather(*(each.post(path, asked, **{"Idempotency-Key": path}) for each in (front, other) * 4))
             assert {answer.status_code // 100 for answer in answers} == {2}
     assert [await count(front, table) for table in (memories, erasures, turns)] == [1, 1, 1]
+
+
+async def test_an_erasure_takes_along_what_began_and_never_ended(front: Front) -> None:
+    """The process died under the request: the user's name and key are left by it."""
+    await front.post("/v1/memories", MEMORY)
+    begun = kept_answers.Kept("ann's key", "/v1/memories", "digest", "ann")
+    await front.engine.ledger.write(lambda conn: kept_answers.begin(conn, front.engine, "default", begun))
+    assert await count(front, idempotency_keys) == 1
+    asked = await front.post("/v1/erasures", {"user_id": "ann"})
+    await erase_user.erase(front.engine, asked.json()["erasure_id"])
+    assert await count(front, idempotency_keys) == 0
+
+
+async def test_a_request_that_fails_leaves_nothing_under_its_key(front: Front) -> None:
+    for path, body in (("/v1/memories", {**MEMORY, "kind": "nonsense"}), ("/v1/memories/none/pin", {})):
+        assert (await front.post(path, body, **{"Idempotency-Key": "k"})).status_code >= 400
+        assert await count(front, idempotency_keys) == 0
 
 
 async def test_answers_of_recalls_are_not_kept_but_their_key_is(front: Front) -> None:

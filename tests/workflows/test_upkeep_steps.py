@@ -191,8 +191,8 @@ async def test_turns_past_their_retention_are_purged_but_not_those_still_needed(
     await engine.ledger.write(lambda conn: reflections.finish(conn, done, ReflectionStatus.COMPLETED, NOW))
     assert await purge_turns(engine, BatchInput()) == BatchResult(changed=1, more=False)
     assert len(await engine.ledger.read(lambda conn: conn.execute(select(turns)).all())) == 2
-    assert await engine.ledger.read(lambda conn: idempotency.find(conn, TENANT, "k-old", "/v1/x", "d")) is None
-    assert await engine.ledger.read(lambda conn: idempotency.find(conn, TENANT, "k-new", "/v1/x", "d")) is not None
+    assert await engine.ledger.write(lambda conn: idempotency.begin(conn, TENANT, "k-old", "d", NOW)) is None
+    assert await engine.ledger.write(lambda conn: idempotency.begin(conn, TENANT, "k-new", "d", NOW)) is not None
 
 
 async def test_the_daily_comparison_mends_an_index_that_lost_and_kept_too_much(engine: Engine) -> None:

@@ -147,8 +147,8 @@ async def test_the_first_answer_under_a_key_stays(two):
         return lambda conn: idempotency.keep(conn, TENANT, "k", "/v1", "digest", 200, {"n": n}, NOON)
 
     await asyncio.gather(*(two[n % 2].write(keep(n)) for n in range(8)))
-    first = await two[0].read(lambda conn: idempotency.find(conn, TENANT, "k", "/v1", "digest"))
-    again = await two[1].read(lambda conn: idempotency.find(conn, TENANT, "k", "/v1", "digest"))
+    first = await two[0].write(lambda conn: idempotency.begin(conn, TENANT, "k", "digest", NOON))
+    again = await two[1].write(lambda conn: idempotency.begin(conn, TENANT, "k", "digest", NOON))
     assert first == again
 
 
