@@ -238,7 +238,7 @@ def _way_out(build: "Build") -> str:
     from hindwise.ledger import generations
 
     if build.generation.state == generations.State.WANTED:  # no workflow of it is open that could be answered
-        return "give the workers (or `hindwise up`) these settings and start them again, or: hindwise reindex --cancel"
+        return "mend that; workers (or `hindwise up`) read settings when they start, so start them again; or: hindwise reindex --cancel"
     return "hindwise reindex --answer retry | switch | drop"
 
 

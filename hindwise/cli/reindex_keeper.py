@@ -11,12 +11,11 @@ import structlog
 from temporalio.client import Client
 
 from hindwise.engine import Engine, spec_of
-from hindwise.errors import HindwiseError, InvalidInput
-from hindwise.index.factory import check_kind
+from hindwise.errors import HindwiseError, IndexUnavailable, InvalidInput
+from hindwise.index.factory import check_place
 from hindwise.index.rebuild import request_where_needed
 from hindwise.ledger import generations
 from hindwise.ledger.generations import Build, State
-from hindwise.settings import Settings
 from workflows import connection
 from workflows.connection import NotDelivered
 from workflows.contracts import ReindexInput
@@ -25,6 +24,10 @@ from workflows.start_reindex import start_reindex
 LOOK_EVERY_S = 1.0
 _TRUST_S = 30.0
 """So long a build that was started is taken to run."""
+_LOOK_AGAIN_S = 5.0
+"""So long a place that cannot be reached is not asked again."""
+_AWAY_S = 10.0
+"""So long a server may be away before we say so: it may be starting."""
 
 _OVERDUE = timedelta(minutes=10)
 
@@ -36,7 +39,7 @@ async def keep_reindexing(engine: Engine, client: Client) -> None:
     prefix = engine.settings.task_queue_prefix
     started: dict[int, float] = {}
     attributes: bool | None = None
-    asked = False
+    asked, holding = False, _Holding(engine)
     while True:
         try:
             if not asked:
@@ -44,7 +47,7 @@ async def keep_reindexing(engine: Engine, client: Client) -> None:
             await _settle(engine)
             for build in await engine.ledger.read(generations.open_builds):
                 number = build.generation.no
-                if await _is_held(engine, build):
+                if await holding.holds(build):
                     continue
                 if time.monotonic() - started.get(number, -_TRUST_S) < _TRUST_S:
                     continue
@@ -59,24 +62,43 @@ async def keep_reindexing(engine: Engine, client: Client) -> None:
         await asyncio.sleep(LOOK_EVERY_S)
 
 
-async def _is_held(engine: Engine, build: Build) -> bool:
-    """Whether this worker lacks a setting for a generation that nobody began. Told in the ledger, where the one who asked looks.
+class _Holding:
+    """Builds that this worker must not begin, since it cannot reach the place where they shall lie.
 
-    Begun, it would get every change, and no change would be applied until somebody gave it up.
+    Begun, one would get every change, and neither a change nor an erasure would be done until somebody gave it up.
     """
-    lacks = _lacking(engine.settings, build.generation.kind) if build.generation.state == State.WANTED else ""
-    if lacks and build.note != lacks:
-        await engine.ledger.write(lambda conn: generations.hold(conn, build.generation.no, lacks))
-        _log.warning("reindex_held", generation=build.generation.no, detail=lacks)
-    return bool(lacks)
 
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._looked: dict[int, float] = {}
+        self._away_since: dict[int, float] = {}
 
-def _lacking(settings: Settings, kind: str) -> str:
-    try:
-        check_kind(settings, kind)
-    except InvalidInput as error:
-        return error.detail
-    return ""
+    async def holds(self, build: Build) -> bool:
+        """Whether it is held. Why is told in the ledger, where the one who asked looks; asked for again, it is looked at again."""
+        number = build.generation.no
+        if build.generation.state != State.WANTED:
+            return False
+        if build.phase == "needs_attention" and time.monotonic() - self._looked.get(number, -_LOOK_AGAIN_S) < _LOOK_AGAIN_S:
+            return True
+        why, patient = await self._why(build)
+        self._looked[number] = time.monotonic()
+        if why and not patient and build.note != why:
+            await self._engine.ledger.write(lambda conn: generations.hold(conn, number, why))
+            _log.warning("reindex_held", generation=number, detail=why)
+        return bool(why)
+
+    async def _why(self, build: Build) -> tuple[str, bool]:
+        """What is in the way, "" for nothing; and whether to wait a moment before it is told."""
+        number = build.generation.no
+        try:
+            await check_place(self._engine.settings, build.generation.kind)
+        except InvalidInput as error:
+            return error.detail, False
+        except IndexUnavailable as error:
+            since = self._away_since.setdefault(number, time.monotonic())
+            return f"{error.detail}. It is begun once that answers", time.monotonic() - since < _AWAY_S
+        self._away_since.pop(number, None)
+        return "", False
 
 
 async def _settle(engine: Engine) -> None:

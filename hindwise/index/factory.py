@@ -43,7 +43,7 @@ async def open_index(
     if kind == "weaviate":
         weaviate = await _weaviate(settings)
         opened: Index = await weaviate.open_weaviate(
-            weaviate.Address(settings.weaviate_url, settings.weaviate_grpc_url, settings.weaviate_api_key.get_secret_value()),
+            _address(weaviate, settings),
             generation=generation,
             dim=dim,
             secret=secret,
@@ -62,13 +62,19 @@ def check_index_settings(settings: Settings) -> None:
             "Postgres is for several machines, and the embedded index is a file of one: set HINDWISE_INDEX=weaviate, "
             "or leave HINDWISE_DATABASE_URL empty for SQLite"
         )
-    check_kind(settings, settings.index)
-
-
-def check_kind(settings: Settings, kind: str) -> None:
-    """Raise InvalidInput where an index of this kind lacks a setting here; no server is asked."""
-    if kind == "weaviate":
+    if settings.index == "weaviate":
         _check_weaviate(settings)
+
+
+async def check_place(settings: Settings, kind: str) -> None:
+    """Ask the place where an index of this kind would lie whether it lets us in; nothing is made there.
+
+    Raises InvalidInput for a missing setting, an address that is none, a missing client and a key that is refused; IndexUnavailable where
+    it does not answer within seconds.
+    """
+    if kind == "weaviate":
+        weaviate = await _weaviate(settings)
+        await weaviate.check_access(_address(weaviate, settings))
 
 
 def _check_weaviate(settings: Settings) -> None:
@@ -93,14 +99,17 @@ async def _weaviate(settings: Settings) -> Any:
         raise InvalidInput("an index on Weaviate needs its client: pip install 'hindwise[weaviate]'") from error
 
 
+def _address(weaviate: Any, settings: Settings) -> Any:
+    return weaviate.Address(settings.weaviate_url, settings.weaviate_grpc_url, settings.weaviate_api_key.get_secret_value())
+
+
 async def remove_index(settings: Settings, kind: str, generation: int, secret: bytes) -> None:
     """Remove all that the index of one generation holds; one that is gone already is fine. Raises IndexUnavailable, InvalidInput."""
     if kind == "embedded":
         return await asyncio.to_thread(_remove_file, settings.data / FILE_NAME.format(generation=generation))
     if kind == "weaviate":
         weaviate = await _weaviate(settings)
-        address = weaviate.Address(settings.weaviate_url, settings.weaviate_grpc_url, settings.weaviate_api_key.get_secret_value())
-        await weaviate.remove_generation(address, generation, secret)
+        await weaviate.remove_generation(_address(weaviate, settings), generation, secret)
         return None
     raise InvalidInput(f"an index of kind {kind!r} is not known here: use embedded or weaviate")
 

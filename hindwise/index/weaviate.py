@@ -76,12 +76,29 @@ async def remove_generation(address: Address, generation: int, secret: bytes) ->
     async def nothing(_: Client) -> None:
         """No collection is wanted."""
 
-    connection = Connection(address, prepare=nothing, knock=nothing, query_s=WRITE_LIMIT_S, insert_s=WRITE_LIMIT_S)
+    connection = _connection_to(address, nothing)
     try:
         await connection.open(_OPEN_LIMIT_S)
         await connection.call(lambda client: client.collections.delete(name), _LIST_LIMIT_S)
     finally:
         await connection.close()
+
+
+async def check_access(address: Address) -> None:
+    """Return where the server lets us in; nothing is made there. Raises as `remove_generation`."""
+
+    async def ask(client: Client) -> None:
+        await client.collections.exists("Hindwise")
+
+    connection = _connection_to(address, ask)
+    try:
+        await connection.open(_OPEN_LIMIT_S)
+    finally:
+        await connection.close()
+
+
+def _connection_to(address: Address, prepare: Callable[[Client], Awaitable[None]]) -> Connection:
+    return Connection(address, prepare=prepare, knock=prepare, query_s=WRITE_LIMIT_S, insert_s=WRITE_LIMIT_S)
 
 
 class WeaviateIndex:

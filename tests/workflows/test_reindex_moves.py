@@ -5,11 +5,13 @@ import contextlib
 import json
 import sys
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 from temporalio.testing import WorkflowEnvironment
 
+from hindwise.cli import reindex_keeper
 from hindwise.cli.reindex_keeper import keep_reindexing
 from hindwise.clock import SystemClock
 from hindwise.engine import Engine, open_engine
@@ -17,12 +19,14 @@ from hindwise.index.dispatcher import dispatch_forever
 from hindwise.index.projection import index_space
 from hindwise.ledger import generations, outbox
 from hindwise.ledger.generations import State
+from hindwise.privacy import erase_user
 from hindwise.recall import finding
 from hindwise.recall.recall import Recaller
 from hindwise.testing import HashedEmbedder
 from tests.build import TENANT
 from tests.engine.recall.helpers import ask, conclusions, fact, ids, keep
 from tests.engine.reindex.helpers import drafts, furnish_at_once, live, queries, sentences
+from tests.nobody import nobody_at
 from tests.processes import Process
 from tests.processes import environment as process_environment
 from tests.workflows.rig import Rig, settings_for
@@ -223,27 +227,41 @@ async def test_a_worker_killed_in_the_middle_of_a_build_is_followed_by_one_that_
                 await command.wait()
 
 
-async def test_a_place_whose_settings_no_worker_has_is_told_at_once_and_holds_nothing_up(
-    environment: WorkflowEnvironment, tmp_path: Path
+_BARRED = {
+    "no settings": "WEAVIATE_URL",
+    "no client": "pip install 'hindwise[weaviate]'",
+    "a key that is refused": "set WEAVIATE_API_KEY to one that it allows",
+    "a server that is away": "is away",
+}
+
+
+@pytest.mark.parametrize("barred", _BARRED)
+async def test_a_place_that_no_worker_can_reach_is_told_at_once_and_holds_nothing_up(
+    environment: WorkflowEnvironment, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, barred: str
 ) -> None:
     """Begun, it would keep every change from the live index, and every erasure waiting for an index that there never was."""
-    async with open_engine(settings_for(tmp_path, environment.client), SystemClock(), HashedEmbedder()) as engine:
+    more: dict[str, str] = {} if barred == "no settings" else request.getfixturevalue("weaviate_server").env()
+    if barred == "a key that is refused":
+        more["WEAVIATE_API_KEY"] = "another"
+    elif barred == "a server that is away":
+        monkeypatch.setattr(reindex_keeper, "_AWAY_S", 0.5)
+        more["WEAVIATE_URL"] = f"http://{nobody_at()}"
+    elif barred == "no client":
+        monkeypatch.setitem(sys.modules, "hindwise.index.weaviate", None)
+    async with open_engine(settings_for(tmp_path, environment.client, **more), SystemClock(), HashedEmbedder()) as engine:
         keeper = asyncio.create_task(keep_reindexing(engine, environment.client))
         asked = await engine.ledger.write(lambda conn: generations.request(conn, "weaviate", engine.clock.now()))
         try:
-
-            async def held() -> bool:
-                build = await engine.ledger.read(lambda conn: generations.build_of(conn, asked.no))
-                return build.phase == "needs_attention"
-
-            await until(held, 10)
+            await until(partial(_stands_at, engine, asked.no, "needs_attention"), 10)
             build = await engine.ledger.read(lambda conn: generations.build_of(conn, asked.no))
-            assert (build.generation.state, "WEAVIATE_URL" in build.note) == (State.WANTED, True)
+            assert (build.generation.state, _BARRED[barred] in build.note) == (State.WANTED, True), build.note
             [written] = await keep(engine, "user:ann", fact("Likes green tea. 喜欢绿茶"))
             await until(lambda: _clean(engine), 10)
             assert written in await live(engine).ids(index_space(TENANT, "user:ann"))
+            erasure = await erase_user.request(engine, TENANT, "ann", "test")
+            assert (await erase_user.erase(engine, erasure.id)).status == "completed"
             code, _, error = await _command(tmp_path, "--answer", "retry")
-            assert (code, "was not begun yet" in error, "--cancel" in error) == (1, True, True)
+            assert (code, "was not begun yet" in error, _BARRED[barred] in error, "--cancel" in error) == (1, True, True, True)
             code, told, _ = await _command(tmp_path, "--cancel")
             assert (code, "--drop-old" in told) == (0, False)
             build = await engine.ledger.read(lambda conn: generations.build_of(conn, asked.no))
@@ -251,6 +269,31 @@ async def test_a_place_whose_settings_no_worker_has_is_told_at_once_and_holds_no
         finally:
             keeper.cancel()
             await asyncio.gather(keeper, return_exceptions=True)
+
+
+async def test_a_place_that_could_not_be_reached_is_built_once_it_can_be(
+    environment: WorkflowEnvironment, weaviate_server, tmp_path: Path
+) -> None:
+    """A worker that starts with another key begins what the one before had to hold."""
+    right = weaviate_server.env() | {"index_timeout_s": 20.0}
+    numbers = set()
+    for more, expected in ((right | {"WEAVIATE_API_KEY": "another"}, "needs_attention"), (right, "drain")):
+        async with open_engine(settings_for(tmp_path, environment.client, **more), SystemClock(), HashedEmbedder()) as engine:
+            keeper = asyncio.create_task(keep_reindexing(engine, environment.client))
+            try:
+                async with Rig(engine, environment.client).workers():
+                    now = engine.clock.now()
+                    asked = await engine.ledger.write(partial(generations.request, kind="weaviate", now=now))
+                    numbers.add(asked.no)
+                    await until(partial(_stands_at, engine, asked.no, expected), 30)
+            finally:
+                keeper.cancel()
+                await asyncio.gather(keeper, return_exceptions=True)
+    assert len(numbers) == 1
+
+
+async def _stands_at(engine: Engine, number: int, phase: str) -> bool:
+    return (await engine.ledger.read(lambda conn: generations.build_of(conn, number))).phase == phase
 
 
 async def _command(data: Path, *arguments: str) -> tuple[int | None, str, str]:
