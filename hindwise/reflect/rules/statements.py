@@ -11,7 +11,7 @@ from hindwise.model.memory import MAX_CONCLUSION_CHARS, Draft, Kind
 from hindwise.model.turn import Origin
 from hindwise.reflect import cues
 from hindwise.reflect.rules import task_en, task_zh
-from hindwise.reflect.rules.attributes import LISTED, VALUES_ZH
+from hindwise.reflect.rules.attributes import A_CALL, LISTED, VALUES_ZH
 from hindwise.reflect.rules.deadlines import deadline_of, is_deadline
 from hindwise.reflect.rules.once import is_of_once, outlasts
 from hindwise.reflect.rules.slots import Slot, content_key, scope_of, slot_of, unique_attribute
@@ -69,7 +69,8 @@ _FACT = Cue(
     r"(?:uses|has|can'?t|cannot|doesn'?t|does not|works|speaks|suffers|hates|likes|eats|sits|starts|attends|goes)\b"
     r"|\bi (?:run|own|manage|lead|study|speak|teach) (?:a |an |my |the |at )?\w+|\bi have (?:a |an |two |three |no "
     r"|\d+ )(?:\w+ )?(?:kids?|children|daughters?|sons?|dogs?|cats?|allerg(?:y|ies)|brothers?|sisters?|team)\b"
-    r"|\bmy (?:full )?name is\b|\bcall me [A-Z]|\bmy (?:job|employer|company|boss|manager|wife|husband|partner|daughter|son|mother"
+    rf"|\bmy (?:full )?name is\b|\bcall me(?!{A_CALL}) [A-Z]"
+    r"|\bmy (?:job|employer|company|boss|manager|wife|husband|partner|daughter|son|mother"
     r"|father|mom|dad|sister|brother|dog|cat|team|birthday|time ?zone|native language|mother tongue|e-?mail(?: address)?"
     r"|phone(?: number)?|address|doctor|home(?: airport| town)?|budget|allergy|blood type|school|title|role)\b(?:'s \w+)? (?:is|are"
     r"|has|'s|closes|starts|lives)\b"

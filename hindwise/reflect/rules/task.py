@@ -202,7 +202,7 @@ def _first_words(said: Sequence[str]) -> str:
 
 def _trouble(said: Sequence[str], names: Collection[str], language: Language) -> str:
     """The first sentence, in general words, of whoever tells what is wrong and asks for nothing: `heater is cold`."""
-    first = next((s for words in said[:1] for s in sentences_of(words[:1_000]) if not cues.is_filler(s) and _may_ask(s)), "")
+    first = next((s for words in said[:1] for s in sentences_of(truncate(words, 1_000)) if not cues.is_filler(s) and _may_ask(s)), "")
     return _title(generalise(_impersonal(first, names)), names, language) if len(first) >= 6 else ""
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from bench.reflection.one_off import examples, is_kept
 from hindwise.model.memory import Kind
-from hindwise.reflect.rules.statements import statements_of
+from hindwise.reflect.rules.slots import slot_of
+from hindwise.reflect.rules.statements import kind_of, statements_of
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -33,6 +34,10 @@ def test_most_requests_of_once_are_left_and_most_standing_orders_are_kept(langua
         "明天的会都不要排在九点前",
         "明天的会一律不要排在九点前",
         "永远不要取消明天的航班",
+        "Please never ever call me today.",
+        "今天千万不要给我打电话",
+        "Please call me back",
+        "请给我回个电话",
     ],
 )
 def test_what_ends_with_its_task_is_no_memory(said: str) -> None:
@@ -77,3 +82,15 @@ def test_a_standing_order_may_name_a_day_or_a_place(said: str) -> None:
 def test_beside_a_request_of_once_only_what_outlasts_it_is_kept(said: str, kept: list[Kind]) -> None:
     """Each clause by its own words."""
     assert [Kind.INSTRUCTION if s.kind is Kind.PREFERENCE else s.kind for s in statements_of(said)] == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"), [("Please call me Ann", Kind.FACT), ("Never call me Annie", Kind.INSTRUCTION), ("请叫我小安", Kind.FACT)]
+)
+def test_a_name_that_somebody_is_to_be_called_by_is_no_telephone_call(said: str, kind: Kind) -> None:
+    assert kind_of(said) is kind
+    assert slot_of(said).attribute == "form of address"
+
+
+def test_what_is_no_call_by_name_stands_in_no_slot_of_one() -> None:
+    assert slot_of("Never call me today").attribute != "form of address"

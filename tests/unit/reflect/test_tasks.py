@@ -1,5 +1,7 @@
 """What was asked is found among greetings, wishes and feelings, and told in a few general words. Both languages."""
 
+import re
+
 import pytest
 
 from hindwise.model.memory import Kind
@@ -113,3 +115,14 @@ def test_the_ledger_and_the_reflector_know_a_task_by_the_same_key() -> None:
     plain = make_episode(turns=make_turns(("user", "cancel the reservation NO6JO3")))
     assert task_key(told) == task_key(plain) == "cancel reservation"
     assert len(task_key(make_episode(goal="改" * 10_000))) <= 500
+
+
+@pytest.mark.parametrize("words", ["hello ", "Thanks hello ", "please "])
+@pytest.mark.parametrize("goal", [True, False])
+def test_a_long_row_of_one_word_is_not_told_by_a_piece_of_the_word(words: str, goal: bool) -> None:
+    """Read up to a thousandth letter, it was cut within the word, and what was left of that no greeting any more."""
+    for more in range(6):
+        said = "x" * more + " " + words * 400
+        run = make_episode(turns=(make_turn(said),), goal=said if goal else "", outcome=make_outcome("failure"))
+        told = [draft.conclusion for draft in reflect_by_rules(run).drafts if draft.kind is Kind.EVENT]
+        assert all(part in {*words.split(), "x" * more, "answer", "failed"} for one in told for part in re.findall(r"\w+", one.lower()))
