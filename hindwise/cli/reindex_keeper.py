@@ -91,7 +91,7 @@ class _Holding:
         """What is in the way, "" for nothing; and whether to wait a moment before it is told."""
         number = build.generation.no
         try:
-            await check_place(self._engine.settings, build.generation.kind)
+            await check_place(self._engine.settings, build.generation.kind, number, self._engine.secret)
         except InvalidInput as error:
             return error.detail, False
         except IndexUnavailable as error:

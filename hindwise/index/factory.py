@@ -66,15 +66,15 @@ def check_index_settings(settings: Settings) -> None:
         _check_weaviate(settings)
 
 
-async def check_place(settings: Settings, kind: str) -> None:
-    """Ask the place where an index of this kind would lie whether it lets us in; nothing is made there.
+async def check_place(settings: Settings, kind: str, generation: int, secret: bytes) -> None:
+    """Ask the place where the index of a generation would lie whether it lets us in; nothing is made there.
 
     Raises InvalidInput for a missing setting, an address that is none, a missing client and a key that is refused; IndexUnavailable where
     it does not answer within seconds.
     """
     if kind == "weaviate":
         weaviate = await _weaviate(settings)
-        await weaviate.check_access(_address(weaviate, settings))
+        await weaviate.check_access(_address(weaviate, settings), generation, secret)
 
 
 def _check_weaviate(settings: Settings) -> None:

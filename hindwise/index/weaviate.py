@@ -84,11 +84,12 @@ async def remove_generation(address: Address, generation: int, secret: bytes) ->
         await connection.close()
 
 
-async def check_access(address: Address) -> None:
-    """Return where the server lets us in; nothing is made there. Raises as `remove_generation`."""
+async def check_access(address: Address, generation: int, secret: bytes) -> None:
+    """Return where the server lets us ask for the collection of one generation; nothing is made there. Raises as `remove_generation`."""
+    name = collection_name(generation, secret)  # a key may be for names like this one alone
 
     async def ask(client: Client) -> None:
-        await client.collections.exists("Hindwise")
+        await client.collections.exists(name)
 
     connection = _connection_to(address, ask)
     try:
