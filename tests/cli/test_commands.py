@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from hindwise.cli import exits
 from hindwise.cli.app import app
+from tests.nobody import nobody_at
 from tests.shell import CLEAN, hindwise
 
 
@@ -68,7 +69,8 @@ def test_an_unknown_command_is_wrong_usage(tmp_path):
     ids=lambda a: a[0],
 )
 def test_without_a_running_hindwise_the_next_step_is_told(tmp_path, arguments):
-    told = hindwise(*arguments, cwd=tmp_path, HINDWISE_PORT="9")  # whoever tests may have one running at the usual address
+    unused = nobody_at().rpartition(":")[2]  # whoever tests may have one running at the usual address
+    told = hindwise(*arguments, cwd=tmp_path, HINDWISE_PORT=unused)
     assert told.returncode == exits.UNREACHABLE
     assert "start it with: hindwise up" in told.stderr
     assert "Traceback" not in told.stderr
@@ -76,9 +78,9 @@ def test_without_a_running_hindwise_the_next_step_is_told(tmp_path, arguments):
 
 
 def test_an_address_where_nothing_listens_is_unreachable(tmp_path):
-    told = hindwise("list", "--url", "http://127.0.0.1:9", cwd=tmp_path)
+    told = hindwise("list", "--url", f"http://{nobody_at()}", cwd=tmp_path)
     assert told.returncode == exits.UNREACHABLE
-    assert "nothing answers at http://127.0.0.1:9" in told.stderr
+    assert f"nothing answers at http://{nobody_at()}" in told.stderr
 
 
 def test_a_wrong_setting_is_named_without_a_traceback_and_without_its_value(tmp_path):
@@ -90,7 +92,7 @@ def test_a_wrong_setting_is_named_without_a_traceback_and_without_its_value(tmp_
 
 
 def test_debug_shows_the_traceback(tmp_path):
-    told = hindwise("list", "--url", "http://127.0.0.1:9", cwd=tmp_path, HINDWISE_LOG_LEVEL="debug")
+    told = hindwise("list", "--url", f"http://{nobody_at()}", cwd=tmp_path, HINDWISE_LOG_LEVEL="debug")
     assert "Traceback" in told.stderr
     assert told.returncode == exits.UNREACHABLE
 
@@ -141,7 +143,7 @@ def test_doctor_tells_where_each_setting_comes_from(tmp_path):
 
 
 def test_doctor_notes_a_shared_ledger_without_a_shared_secret(tmp_path):
-    shared = {"HINDWISE_EMBED": "none", "HINDWISE_PORT": "0", "HINDWISE_DATABASE_URL": "postgresql+psycopg://nobody@127.0.0.1:9/none"}
+    shared = {"HINDWISE_EMBED": "none", "HINDWISE_PORT": "0", "HINDWISE_DATABASE_URL": f"postgresql+psycopg://nobody@{nobody_at()}/none"}
     for secret, (level, words) in {"": ("note", "give every API and worker the same"), "s" * 32: ("ok", "HINDWISE_SECRET_KEY")}.items():
         told = hindwise("doctor", "--json", cwd=tmp_path, HINDWISE_SECRET_KEY=secret, **shared)
         [finding] = [one for one in json.loads(told.stdout)["findings"] if one["name"] == "secret"]
@@ -150,10 +152,10 @@ def test_doctor_notes_a_shared_ledger_without_a_shared_secret(tmp_path):
 
 
 def test_doctor_fails_when_something_is_broken(tmp_path):
-    told = hindwise("doctor", cwd=tmp_path, HINDWISE_EMBED="none", HINDWISE_TEMPORAL_ADDRESS="127.0.0.1:9")
+    told = hindwise("doctor", cwd=tmp_path, HINDWISE_EMBED="none", HINDWISE_TEMPORAL_ADDRESS=nobody_at())
     assert told.returncode == exits.FAILED
     assert "BROKEN" in told.stdout
-    assert "nothing listens at 127.0.0.1:9" in told.stdout
+    assert f"nothing listens at {nobody_at()}" in told.stdout
 
 
 @pytest.mark.parametrize("command", [["keys", "list"], ["doctor", "--json"], ["migrate"]], ids=" ".join)

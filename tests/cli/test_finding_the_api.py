@@ -12,6 +12,7 @@ import pytest
 from hindwise.cli import exits, readiness, serving
 from hindwise.cli.supervisor import processes
 from hindwise.settings import Settings
+from tests.nobody import nobody_at
 from tests.processes import Process, environment, until
 from tests.shell import fake_api, hindwise
 
@@ -31,7 +32,7 @@ def asked_keys(api):
 def alone(tmp_path_factory):
     """`hindwise api` by itself, as a person starts it in a folder; Temporal is away."""
     home = tmp_path_factory.mktemp("alone")
-    env = environment(home / ".hindwise", {"HINDWISE_TEMPORAL_ADDRESS": "127.0.0.1:9"})
+    env = environment(home / ".hindwise", {"HINDWISE_TEMPORAL_ADDRESS": nobody_at()})
     del env["HINDWISE_DATA"]
     process = Process("api", [sys.executable, "-m", "hindwise.cli", "api", "--port", "0"], env, home).start()
     try:

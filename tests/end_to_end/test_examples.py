@@ -12,6 +12,7 @@ import pytest
 
 from hindwise.cli.demo_server import Server
 from hindwise.cli.running import Running
+from tests.nobody import nobody_at
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -41,8 +42,9 @@ def test_the_loop_without_a_valid_key_says_in_one_line_where_one_is(running: Run
 
 
 def test_the_loop_says_in_one_line_what_to_start_when_nothing_answers() -> None:
-    done = agent_loop("http://127.0.0.1:9", "k")
-    assert (done.returncode, done.stderr) == (3, "error: nothing answers at http://127.0.0.1:9: start it with `hindwise up`\n")
+    url = f"http://{nobody_at()}"
+    done = agent_loop(url, "k")
+    assert (done.returncode, done.stderr) == (3, f"error: nothing answers at {url}: start it with `hindwise up`\n")
 
 
 def test_the_agent_of_the_loop_needs_fewer_calls_the_second_time(running: Running) -> None:

@@ -14,6 +14,7 @@ from hindwise.settings import Settings
 from hindwise.testing import FixedClock
 from tests.build import NOON
 from tests.fake_llm import FakeLlm
+from tests.nobody import nobody_at
 from tests.unit.reflect_llm.episodes import EN, ZH, episode
 
 LATER = NOON + KEPT_FOR + timedelta(minutes=1)
@@ -95,7 +96,7 @@ async def test_no_credential_of_an_address_stands_in_the_ledger(ledger, tmp_path
 
 
 async def test_without_the_ledger_the_question_is_asked_all_the_same():
-    away = Ledger("postgresql+psycopg://nobody@127.0.0.1:9/none")
+    away = Ledger(f"postgresql+psycopg://nobody@{nobody_at()}/none")
     async with FakeLlm(mode="refuses_json_schema") as llm:
         assert await ask(llm, away) == ["json_schema", "json_object"]
     await away.close()

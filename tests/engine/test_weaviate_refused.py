@@ -13,6 +13,7 @@ from hindwise.index import factory
 from hindwise.index.weaviate_client import Trouble, trouble_of
 from hindwise.settings import Settings
 from hindwise.testing import FixedClock, HashedEmbedder
+from tests.nobody import nobody_at
 
 SECRET = b"a secret of this test, and of no other one"
 
@@ -47,7 +48,7 @@ async def test_a_wrong_key_is_told_apart_from_a_server_that_is_away(weaviate_ser
         await open_with(weaviate_server, WEAVIATE_API_KEY="another")
     began = time.monotonic()
     with pytest.raises(IndexUnavailable, match="is away"):
-        await open_with(weaviate_server, WEAVIATE_URL="http://127.0.0.1:1")
+        await open_with(weaviate_server, WEAVIATE_URL=f"http://{nobody_at()}")
     assert time.monotonic() - began < 5
 
 

@@ -14,6 +14,7 @@ from api.temporal import TemporalStarter
 from hindwise.cli.worker_process import run_worker
 from hindwise.errors import InvalidInput
 from hindwise.settings import Settings
+from tests.nobody import nobody_at
 from tests.temporal_access.conftest import KEY, NAMESPACE
 from tests.tls_temporal import SERVER_NAME, Front, Papers
 from workflows import connection
@@ -132,7 +133,7 @@ PASSING: dict[str, tuple[Callable[[Front, Papers], dict[str, Any]], str]] = {
         },
         "HINDWISE_TEMPORAL_TLS=on",
     ),
-    "nobody there": (lambda *_: {"temporal_address": "127.0.0.1:1"}, "nothing listens at 127.0.0.1:1"),
+    "nobody there": (lambda *_: {"temporal_address": nobody_at()}, f"nothing listens at {nobody_at()}"),
     "an unknown host": (lambda *_: {"temporal_address": "temporal.invalid:7233"}, "not known"),
 }
 

@@ -13,6 +13,7 @@ from hindwise.reflect.judged import BESIDE, own_share
 from hindwise.reflect.llm.short import short_schema
 from hindwise.reflect.rules import reflect_by_rules
 from tests.fake_llm import FakeLlm
+from tests.nobody import nobody_at
 from tests.workflows.rig import rig
 from tests.workflows.test_daily_ceiling import task
 from workflows.contracts import GatherResult, StepInput
@@ -66,7 +67,7 @@ async def test_who_was_asked_shortly_and_made_a_slip_is_not_asked_in_the_long_fo
 async def test_the_limit_of_the_step_leaves_a_question_all_its_time(
     environment: WorkflowEnvironment, tmp_path: Path, timeout_s: float, step_s: float
 ) -> None:
-    model = {"reflector": "llm", "llm_base_url": "http://127.0.0.1:9/v1", "llm_model": "m", "llm_timeout_s": timeout_s}
+    model = {"reflector": "llm", "llm_base_url": f"http://{nobody_at()}/v1", "llm_model": "m", "llm_timeout_s": timeout_s}
     async with rig(tmp_path / "data", environment.client, **model) as house:
         engine, episode = house.engine, task("t", "en")
         name, now = engine.reflector_id(), engine.clock.now()

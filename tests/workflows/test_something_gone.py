@@ -17,6 +17,7 @@ from hindwise.privacy import erase_user
 from hindwise.reflect.base import Known
 from hindwise.reflect.rules import RuleReflector, reflect_by_rules
 from tests.build import TENANT, make_episode, make_outcome, make_turn
+from tests.nobody import nobody_at
 from tests.workflows.rig import Rig, rig
 from workflows import ids
 from workflows.contracts import ReflectionReport
@@ -75,7 +76,7 @@ async def _not_found() -> None:
 
 
 def _house(environment: WorkflowEnvironment, data: Path):  # type: ignore[no-untyped-def]
-    return rig(data, environment.client, reflector="llm", llm_model="m", llm_base_url="http://127.0.0.1:9")
+    return rig(data, environment.client, reflector="llm", llm_model="m", llm_base_url=f"http://{nobody_at()}")
 
 
 async def test_what_stays_gone_is_failed_in_the_ledger_with_its_reason_and_no_sweep_begins_it_again(

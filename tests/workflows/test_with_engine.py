@@ -22,6 +22,7 @@ from hindwise.reflect.base import Known
 from hindwise.reflect.rules import RuleReflector
 from hindwise.testing import ScriptedModel
 from tests.build import TENANT, make_call, make_episode, make_outcome, make_turn
+from tests.nobody import nobody_at
 from tests.temporal_server import temporal_server
 from tests.workflows.rig import Rig, rig
 from tests.workflows.stage import until
@@ -168,7 +169,7 @@ async def test_nothing_to_learn_is_skipped_with_its_reason(house: Rig) -> None:
 
 async def test_a_refused_model_parks_and_rules_release_it(environment: WorkflowEnvironment, tmp_path: Path) -> None:
     """The ledger shows cause and next step; the signal alone is enough."""
-    async with rig(tmp_path, environment.client, reflector="llm", llm_model="m", llm_base_url="http://127.0.0.1:9") as house:
+    async with rig(tmp_path, environment.client, reflector="llm", llm_model="m", llm_base_url=f"http://{nobody_at()}") as house:
         model = ScriptedModel(ModelRefused("the endpoint says 401: set LLM_API_KEY"), repeat_last=True, model="m")
         async with house.workers({"rules": RuleReflector(), "llm": model}):
             accepted = await house.run(make_episode("r1", turns=_failed_booking(), outcome=make_outcome("failure"), goal="g"))
