@@ -54,9 +54,9 @@ def page(
     fetch(before, n): at most n rows older than `before` (None: from the top), newest first, ties by id. place: instant and id of a row.
     None is lost and none is doubled, also where those already given were deleted in between.
     """
-    wanted = limit + 1
+    # Rows of the cursor's own instant are asked for again, and those already given passed over: mostly that is the cursor's own row alone.
+    wanted = limit + 1 if cursor is None else limit + 2
     while True:
-        # Rows of the cursor's own instant are asked for again, and those already given passed over.
         fetched = fetch(cursor.at + _TICK if cursor else None, wanted)
         rows = [row for row in fetched if cursor is None or _comes_after(place(row), cursor)]
         if len(rows) > limit or len(fetched) < wanted:
