@@ -36,7 +36,7 @@ _ENGLISH = tuple(
 )
 _NUMERAL = r"(?:\d{1,2}|[一二三四五六七八九十]{1,3})"
 _DAY_ZH = (
-    r"(?:这|本|下下?)?个?(?:周|星期|礼拜)[一二三四五六日天末]|今[天晚]|明[天晚]|后天|(?:这|本|下)?个?(?:月|季度|年)[底末]|\d{4}-\d{2}-\d{2}"
+    r"(?:这|本|下下?)?个?(?:周|星期|礼拜)[一二三四五六日天末]|今[天晚]|明[天晚]|后天|(?:这|本|下|今|明)?个?(?:月|季度|年)[底末]|\d{4}-\d{2}-\d{2}"
     rf"|(?:\d{{4}}年)?(?:{_NUMERAL}月)?{_NUMERAL}[日号]"
 )
 _WHEN_ZH = rf"(?P<when>(?:{_DAY_ZH})(?:上午|下午|中午|晚上|早上)?(?:{_NUMERAL}点半?)?)(?:之前|以前|前)?"
@@ -51,6 +51,11 @@ _CHINESE = tuple(
         rf"的?(?:截止|提交|交付|到期)(?:日期?|时间|期限)?(?:现在)?(?:是|为|在|定在|{_MOVED_ZH})?{_WHEN_ZH}",
     )
 )
+_NO_NAME = re.compile(
+    r"(?i)(?:(?:first|second|third|last|next|other|latter|former|same|whole|new|old)(?: |$))?(?:ones?|things?|others?|rest)?"
+    r"|.*(?:[我你您他她它咱谁不没别]|大家|可以|希望|已经|这个|那个|东西|[今昨明]天).*"
+)
+"""What does not say which thing it is: 「我们周五交」 and "The other one is due Monday", said twice, may be of two."""
 _OF = {"en": "deadline of the {}", "zh": "{}的截止日期"}
 
 
@@ -60,7 +65,7 @@ def deadline_of(sentence: str) -> Deadline | None:
         return None
     for language, forms in (("en", _ENGLISH), ("zh", _CHINESE)):
         for form in forms:
-            if match := form.fullmatch(sentence):
+            if (match := form.fullmatch(sentence)) and not _NO_NAME.fullmatch(match["thing"]):
                 return Deadline(_OF[language].format(match["thing"].lower()), match["when"])
     return None
 
