@@ -16,7 +16,10 @@ _FUNCTION_WORDS = """
     我们 咱们 你们 他们 她们 它们 我 你 您 他 她 它 谁 啥 哪 这 那
     的 了 呢 吗 吧 啊 呀 么 嘛 是 也 很
 """
-_NO_FUNCTION_WORDS = "目的 的确 的士 了解 了结 其他 他人 他乡 吉他 自我 是非 酒吧 网吧 吧台 喇嘛"
+_NO_FUNCTION_WORDS = """
+    目的 的确 的士 了解 了结 其他 他人 他乡 吉他 维他 他汀 自我 是非 酒吧 网吧 贴吧 吧台 喇嘛 吗啡 呢子 呢绒
+    也门 那不勒斯 那曲 哪吒 饿了么
+"""
 """Words in which these signs are something else."""
 
 

@@ -22,7 +22,7 @@ def test_function_words_do_not_tell(question: str, told: list[str]) -> None:
     assert telling_tokens(question) == told
 
 
-@pytest.mark.parametrize("word", ["目的", "了解", "酒吧", "其他", "吉他"])
+@pytest.mark.parametrize("word", ["目的", "了解", "酒吧", "其他", "吉他", "也门", "哪吒", "吗啡", "他汀"])
 def test_a_sign_within_a_word_stays(word: str) -> None:
     assert telling_tokens(f"{word}是什么") == [word]
 
