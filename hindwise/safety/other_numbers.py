@@ -27,11 +27,12 @@ PHONE_KEY = re.compile(
 )
 """Under such a name in JSON stands a telephone number, also one that is written as a number."""
 _SAYS_PHONE = re.compile(
-    r"(?i)(?:^|[ _-])(?:(?:tele|cell)?phone|tel|mobile|cell|fax|whatsapp|msisdn)(?:[ _-]?(?:number|num|no))?s$"
-    r"|(?:^|[ _-])(?:phone|mobile|contact|cell|sms)[ _-](?:number|num|no|info|list)s?$|(?:^|[ _-])(?:contacts?|sms|whom?_to_call)$"
-    r"|联系"
+    r"(?i)(?:^|[ _-])(?:(?:tele|cell)?phone|tel|mobile|cell|fax|whatsapp|msisdn)(?:[ _-]?(?:number|num|no))?s?(?:[ _-]?\d{1,2})?$"
+    r"|(?:^|[ _-])(?:phone|mobile|contact|cell|sms)[ _-]?(?:number|num|no|info|list)s?(?:[ _-]?\d{1,2})?$"
+    r"|(?:^|[ _-])(?:contacts?|sms|whom?_to_call|to|recipients?|receivers?|callers?|callees?|call|dial(?:ed)?)$"
+    r"|联系|^号码$"
 )
-"""The same of several, and keys under which a number of eleven digits is most likely one."""
+"""The same of several or of one among several, and keys under which a number of eleven digits is most likely one."""
 _OTHER_KEY = re.compile(
     r"(?i)(?:^|[a-z]?[_-]|[a-z](?=[A-Z]))(?:id|ids|no|nos|number|numbers|code|codes|uid|uids|ts|timestamp|amount|price|total|sku|isbn|seed"
     r"|size|offset|count|bytes|memory|mem|disk|capacity|limit|quota|duration|elapsed|ns|us|ms|at|time|views|revenue|volume|balance|sum)$"

@@ -123,6 +123,8 @@ def test_a_number_of_json_is_a_telephones_only_where_its_name_says_so(value: dic
         {"phone numbers": [13812345678]},
         {"contacts": [13812345678]},
         {"homePhone": 13812345678},
+        {"phone1": 13812345678, "mobile_2": 13912345678, "contactNumber": 13712345678},
+        {"to": 13812345678, "recipients": [13912345678], "caller": 13712345678, "号码": 13612345678},
         {"手机号": 13812345678},
         {"联系电话": [13812345678]},
         {"used": "13812345678"},
