@@ -11,7 +11,8 @@ from api.errors import problem
 MAX_HEAD_BYTES = 64 * 1024
 """Request line and headers."""
 HEAD_LIMIT_S = 30.0
-"""From the connection, or from the first byte of a further request on it, until its headers are whole."""
+"""From the connection, or from the first byte of a further request on it, until its headers are whole; and from an answer that came early,
+until the rest of its request has come."""
 
 
 class Wire(HttpToolsProtocol):
@@ -36,11 +37,14 @@ class Wire(HttpToolsProtocol):
         """See asyncio.Protocol."""
         self._head_bytes += len(data)
         super().data_received(data)
-        if not self._in_head or not self._head_bytes or self.transport.is_closing():
+        if self.transport.is_closing():
             return
-        if self._head_bytes > MAX_HEAD_BYTES:
+        if not self._in_head:
+            if self.cycle.response_complete and self._patience is None:
+                self._wait()  # the rest of a body that was answered before it had come: nobody reads it, and nobody else bounds it
+        elif self._head_bytes > MAX_HEAD_BYTES:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, f"request line and headers hold more than {MAX_HEAD_BYTES} bytes")
-        elif self._patience is None:
+        elif self._head_bytes and self._patience is None:
             self._wait()
 
     def on_headers_complete(self) -> None:
@@ -52,6 +56,7 @@ class Wire(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """See uvicorn."""
         self._in_head, self._head_bytes = True, 0
+        self._wait_no_more()
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
@@ -72,7 +77,7 @@ class Wire(HttpToolsProtocol):
             return
         if self.cycle is not None and not self.cycle.response_complete:
             self._wait()  # the answer to the request before is under way: what follows it is not read until then
-        elif self._head_bytes:
+        elif self._in_head and self._head_bytes:
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, "the headers did not come in time: send the request again")
         else:
             self.transport.close()

@@ -1,5 +1,6 @@
 """What comes before a request is one: headers bounded in size and time, and whatever is no HTTP answered as a problem."""
 
+import contextlib
 import json
 import socket
 import time
@@ -57,6 +58,21 @@ def test_a_further_request_on_the_same_connection_has_its_own_time(live: Live) -
     answer = _sent(live, whole, whole, b"GET /heal", pause=0.35)
     assert answer.count(b"HTTP/1.1 200 OK") == 2
     assert answer.count(b"HTTP/1.1 408") == 1
+
+
+@pytest.mark.parametrize("request_line", [b"GET /healthz HTTP/1.1", b"POST /v1/memories HTTP/1.1"])
+def test_a_body_that_goes_on_after_its_answer_holds_no_connection(live: Live, request_line: bytes) -> None:
+    began = time.monotonic()
+    answer = b""
+    host, _, port = live.url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as conn, contextlib.suppress(ConnectionError):
+        conn.sendall(request_line + b"\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+        answer = conn.recv(65_536)
+        for _ in range(90):
+            conn.sendall(b"x")
+            time.sleep(0.1)
+    assert answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 401"))
+    assert time.monotonic() - began < 8
 
 
 @pytest.mark.parametrize("header", [b"X-A: " + b"a" * 70_000, b"X-A: a\r\n" * 9_000])
