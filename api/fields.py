@@ -112,6 +112,20 @@ def _a_time(value: datetime) -> datetime:
 Id = Annotated[StrictStr, Field(min_length=1, max_length=MAX_ID_CHARS), AfterValidator(_an_id)]
 """An id that the caller chose."""
 
+
+def _a_new_session(value: str) -> str:
+    if value.endswith(_SUFFIX):
+        raise PydanticCustomError(
+            "id", "the id may not end with `{suffix}`: its path would be that of another session's context", {"suffix": _SUFFIX}
+        )
+    return value
+
+
+_SUFFIX = "/context"
+
+SessionId = Annotated[Id, AfterValidator(_a_new_session)]
+"""An id that a session may begin with: such that `GET /v1/sessions/{session_id}` means that session and nothing else."""
+
 OurId = Annotated[StrictStr, Field(min_length=1, max_length=64)]
 """An id that we gave."""
 

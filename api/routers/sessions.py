@@ -11,7 +11,7 @@ from api.answers import AcceptedAnswer, CheckpointAnswer, ContextAnswer, Session
 from api.auth import is_admin
 from api.bodies import CheckpointBody, CompleteBody, ContextQuery, SessionsQuery, TurnsBody
 from api.door import Door, needs
-from api.fields import Id
+from api.fields import Id, SessionId
 from api.paging import decode, page
 from api.services import Caller, Services, Use, caller_of, services_of
 from api.turns import is_small, to_turns
@@ -32,9 +32,10 @@ _CONTEXT_PAGE = 50
 
 
 @router.post("/{session_id:path}/turns", operation_id="record_turns", openapi_extra=needs("write"))
-async def record_turns(session_id: Id, body: TurnsBody, request: Request) -> TurnsAnswer:
+async def record_turns(session_id: SessionId, body: TurnsBody, request: Request) -> TurnsAnswer:
     """Keep turns of a session. A turn id sent again with the same content is a duplicate; with other content, 409 and nothing is kept.
 
+    The id may hold slashes, and may not end with `/context`.
     Without `turn_id`: a request that begins with the newest turns of the open task repeats them; the same words said later are new.
     """
     # Taken from the request itself: FastAPI's walk over two dependencies takes longer than all that is done here before the ledger.

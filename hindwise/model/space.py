@@ -1,5 +1,8 @@
 """What is a space? The unit of isolation: every read and every write names its spaces first; nothing crosses."""
 
+import re
+from unicodedata import category
+
 from hindwise.errors import InvalidInput
 
 MAX_ID_CHARS = 200
@@ -7,6 +10,10 @@ MAX_ID_CHARS = 200
 
 ANONYMOUS_PREFIX = "~anonymous:"
 """Owner of runs that name no user, one per source. No caller may name it: ids that start with `~` are refused."""
+
+
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffd]")
+"""Control characters of both sets, the two that end a line or paragraph, half a surrogate pair, broken characters."""
 
 
 def check_id(value: str, what: str) -> str:
@@ -18,8 +25,11 @@ def check_id(value: str, what: str) -> str:
     if value.startswith("~"):
         raise InvalidInput(f"{what} may not start with '~': that mark is reserved")
     # U+FFFD is what broken characters were read as: two ids that differ in them alone would be one, and so would their owners.
-    if any(ord(c) < 32 or ord(c) == 127 or 0xD800 <= ord(c) <= 0xDFFF or ord(c) == 0xFFFD for c in value):
+    if _UNFIT.search(value):
         raise InvalidInput(f"{what} holds control characters, half a surrogate pair or broken characters: send it as valid UTF-8")
+    # A zero-width joiner has its place within a name; a name of nothing else could be told from no other.
+    if not any(category(c)[0] in "LNPS" for c in value):
+        raise InvalidInput(f"{what} holds no sign that anybody could read: give the id that your system uses")
     return value
 
 
