@@ -70,6 +70,7 @@ STATUS: dict[type[errors.HindwiseError], int] = {
     errors.WindowTooSmall: 503,
     errors.AnswerUnusable: 502,
     errors.LedgerUnavailable: 503,
+    errors.LedgerDamaged: 503,
     errors.IndexUnavailable: 503,
     errors.ModelUnavailable: 503,
     errors.ModelTimeout: 503,

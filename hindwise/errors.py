@@ -17,6 +17,7 @@
     ├── AnswerUnusable               the model answered, but not in the agreed form: re-ask, then rules
     └── Unavailable                  try again later
         ├── LedgerUnavailable
+        │   └── LedgerDamaged    its file cannot be read: a person must put a backup in its place
         ├── IndexUnavailable
         ├── ModelUnavailable
         │   └── ModelTimeout     asked, and no answer within the time limit: it may have cost something
@@ -148,6 +149,10 @@ class LedgerUnavailable(Unavailable):
     """The database did not answer in time."""
 
     type = "ledger-unavailable"
+
+
+class LedgerDamaged(LedgerUnavailable):
+    """SQLite cannot read the ledger's file; a person must put a backup in its place. What waits goes on then."""
 
 
 class IndexUnavailable(Unavailable):

@@ -9,7 +9,10 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and exit: 0 ok, 1 failed, 2 wrong usage or input, 3 not running or unreachable, 130 Ctrl-C."""
+    """Run the command line and exit: 0 ok, 1 failed, 2 wrong usage or input, 3 not running or unreachable, 130 Ctrl-C.
+
+    141 where whoever read the output went away.
+    """
     _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is shown its number

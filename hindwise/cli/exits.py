@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from hindwise.errors import HindwiseError, InvalidInput, ModelRefused, Unavailable
+from hindwise.errors import HindwiseError, InvalidInput, LedgerDamaged, ModelRefused, Unavailable
 
 OK = 0
 FAILED = 1
 USAGE = 2
 UNREACHABLE = 3
 INTERRUPTED = 130
+NOBODY_READS = 141
+"""Who read the output went away, as `head` does: what a shell says of a program that the closed pipe ended."""
 
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -57,7 +59,9 @@ def explain(error: Exception) -> Ended:
     if isinstance(error, InvalidInput | ModelRefused):
         return Ended(error.detail, code=USAGE)
     if isinstance(error, Unavailable):
-        return Ended(error.detail, next_step="try again in a moment; `hindwise doctor` looks for the cause", code=UNREACHABLE)
+        # Waiting does not cure a damaged file; what does, its sentence says.
+        step = "" if isinstance(error, LedgerDamaged) else "try again in a moment; `hindwise doctor` looks for the cause"
+        return Ended(error.detail, next_step=step, code=UNREACHABLE)
     if isinstance(error, HindwiseError):
         return Ended(error.detail)
     if (pydantic := sys.modules.get("pydantic")) is not None and isinstance(error, pydantic.ValidationError):
@@ -114,6 +118,7 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the application with `arguments` (default: the process's own) and exit."""
     from hindwise.cli.app import app
 
+    before = _output()
     try:
         _refuse_broken(sys.argv[1:] if arguments is None else arguments)
         app(args=None if arguments is None else list(arguments), prog_name="hindwise")
@@ -127,4 +132,28 @@ def run(arguments: Sequence[str] | None = None) -> NoReturn:
         ended = explain(error)
         report(ended)
         sys.exit(ended.code)
+    finally:
+        _end_output(before)
     sys.exit(OK)
+
+
+def _output() -> tuple[object, object]:
+    """What is printed to, and which file that is."""
+    try:
+        file = os.fstat(1)
+    except OSError:
+        return sys.stdout, None
+    return sys.stdout, (file.st_dev, file.st_ino)
+
+
+def _end_output(before: tuple[object, object]) -> None:
+    """Write what still waits for the output. Exits with 141, quietly, where nobody reads it any more."""
+    try:
+        if sys.stdout is not None and not sys.stdout.closed:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)  # else the interpreter tries once more, and complains
+    # Typer and Rich put something else in the place of an output that nobody reads, and exit with 1 as if the command had failed.
+    if _output() != before:
+        sys.exit(NOBODY_READS)

@@ -125,7 +125,7 @@ def create(
 
 @_group.command(epilog=options.examples("hindwise keys revoke 3f2a…"))
 def revoke(
-    key_id: Annotated[str, typer.Argument(help="The key's id, as `hindwise keys list` shows it.")],
+    key_id: Annotated[str, typer.Argument(help="The key's id, as `hindwise keys list` shows it.", callback=options.an_id)],
     data: Annotated[Path | None, typer.Option("--data", help="Data directory.", show_default=False)] = None,
     as_json: options.AsJson = False,
 ) -> None:

@@ -160,7 +160,7 @@ def _nothing(user: str, agent: str, *, narrowed: bool) -> str:
 
 
 def show(
-    memory_id: Annotated[str, typer.Argument(help="The memory's id, as `list` and `recall --json` tell it.")],
+    memory_id: Annotated[str, typer.Argument(help="The memory's id, as `list` and `recall --json` tell it.", callback=options.an_id)],
     data: options.Data = None,
     url: options.Url = "",
     key: options.Key = "",
@@ -197,8 +197,10 @@ def show(
 
 def _whole(api: "ApiClient", memory_id: str) -> dict[str, Any]:
     """The memory of this id. Raises Ended; for an unknown id with the hint that a beginning of one is not enough."""
+    from urllib.parse import quote
+
     try:
-        found: dict[str, Any] = api.get(f"/v1/memories/{memory_id}")
+        found: dict[str, Any] = api.get(f"/v1/memories/{quote(memory_id, safe='')}")
     except Ended as error:
         if error.http_status != _NOT_FOUND:
             raise

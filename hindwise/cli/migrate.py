@@ -40,6 +40,8 @@ def migrate(
     settings = options.settings_with(data=data)
     if check and catch_up:
         raise Ended("--check changes nothing, and --catch-up does", next_step="give one of them", code=exits.USAGE)
+    if data is not None and not data.exists():
+        raise Ended(f"no such directory: {data}", next_step="`hindwise up` makes a new one; nothing was made here", code=exits.USAGE)
     found, caught = (_look(settings), None) if check else _apply(settings, catch_up=catch_up)
     if as_json:
         steps = [{"revision": revision, "title": title} for revision, title in found.missing]

@@ -21,6 +21,13 @@ def _not_blank(context: typer.Context, option: typer.CallbackParam, value: str) 
     return value
 
 
+def an_id(value: str) -> str:
+    """The value of an argument that names one thing. Raises typer.BadParameter for an empty one: it would name the list of all."""
+    if not value.strip():
+        raise typer.BadParameter("it is empty: give an id")
+    return value
+
+
 User = Annotated[str, typer.Option("--user", "-u", help="Whose memory: the user's id.", show_default=False, callback=_not_blank)]
 Agent = Annotated[
     str, typer.Option("--agent", "-a", help="The agent whose shared lessons are meant.", show_default=False, callback=_not_blank)

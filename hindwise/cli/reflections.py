@@ -21,7 +21,7 @@ _MODEL_S = 180.0
 _WORDS = {**DONE, "complementary": "nothing to add", "rejected": "refused"}
 _SAYS_NOTHING = frozenset({"new", "written before"})
 """Reasons of what was added that only repeat it."""
-Id = Annotated[str, typer.Argument(help="The reflection's id.")]
+Id = Annotated[str, typer.Argument(help="The reflection's id.", callback=options.an_id)]
 
 
 def register(app: typer.Typer) -> None:

@@ -9,7 +9,7 @@ from hindwise.cli import client, console, options
 if TYPE_CHECKING:
     from hindwise.cli.client import ApiClient
 
-Id = Annotated[str, typer.Argument(help="The memory's id, as `list` and `review` tell it.")]
+Id = Annotated[str, typer.Argument(help="The memory's id, as `list` and `review` tell it.", callback=options.an_id)]
 Reason = Annotated[str, typer.Option("--reason", help="Why; kept in the history.", show_default=False)]
 _KEYS = "y = keep, e = edit, n = reject, s = skip, q = quit"
 _PAGE = 50

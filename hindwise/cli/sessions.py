@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def session(
-    session_id: Annotated[str, typer.Argument(help="The session's id, as its caller chose it.")],
+    session_id: Annotated[str, typer.Argument(help="The session's id, as its caller chose it.", callback=options.an_id)],
     turns: Annotated[bool, typer.Option("--turns", help="Also the newest turns of the open session, word for word.")] = False,
     data: options.Data = None,
     url: options.Url = "",

@@ -22,7 +22,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from hindwise.errors import InvalidInput, LedgerMismatch, LedgerUnavailable
+from hindwise.errors import InvalidInput, LedgerDamaged, LedgerMismatch, LedgerUnavailable
 from hindwise.files import make_private
 from hindwise.ledger.direct import TAKES_STATEMENTS, Direct
 from hindwise.ledger.failures import is_away, is_blip, is_damage, is_of_another_version, what_differs, why
@@ -316,7 +316,7 @@ class Ledger:
             return _AGAIN(once)
         except (DatabaseError, DBAPIError, PoolTimeout, sqlite3.DatabaseError) as error:
             if is_damage(error):
-                raise LedgerUnavailable(
+                raise LedgerDamaged(
                     "the ledger's file is damaged (SQLite cannot read it): stop, put a backup of ledger.db in its place, and start again",
                     retry_after_s=60,
                 ) from error
