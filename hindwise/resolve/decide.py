@@ -5,7 +5,7 @@ Further classes (refine, scope-split, contradict) join here; the ledger only car
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from hindwise.model.memory import LIVE, Draft, Memory, Status
@@ -63,10 +63,17 @@ def _in_slot(draft: Draft, valid_from: datetime, slot: Sequence[Memory], sure: b
         return Plan("add", "new in its slot", version=version)
     if same_value(draft, head):
         return Plan("agree", "the same value was known", target=head.id)
-    from_a_wrong_clock = now is not None and head.recorded_at > now + _CLOCKS_APART
-    if valid_from < (head.said_at or head.valid_from) and not from_a_wrong_clock:
+    if valid_from < _holds_from(head, now):
         return _late(draft, valid_from, slot, head, version)
     return Plan("supersede", f"changed: {brief_words(head)} -> {brief_words(draft)}", target=head.id, version=version)
+
+
+def _holds_from(head: Memory, now: datetime | None) -> datetime:
+    """From when on words overtake a head: since it began or was last said, but for what a clock says that was set back since."""
+    latest = now + _CLOCKS_APART if now is not None else datetime.max.replace(tzinfo=UTC)
+    if head.recorded_at > latest:
+        return datetime.min.replace(tzinfo=UTC)
+    return head.said_at if head.said_at and head.said_at <= latest else head.valid_from
 
 
 def decide_in_quarantine(draft: Draft, slot: Sequence[Memory], alike: Sequence[Memory]) -> Plan:

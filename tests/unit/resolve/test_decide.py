@@ -125,3 +125,11 @@ def test_what_a_clock_wrote_that_was_set_back_since_is_overtaken(old, new):
     assert decide(make_draft(new), NOON, [known], [], now=NOON).action == "supersede"
     apart = head(old, valid_from=NOON + timedelta(seconds=5), recorded_at=NOON + timedelta(seconds=5))
     assert decide(make_draft(new), NOON, [apart], [], now=NOON).action == "late", "machines are never quite of one time"
+
+
+@pytest.mark.parametrize(("old", "new"), [("window seats", "aisle seats"), ("靠窗", "靠过道")])
+def test_what_was_only_said_again_under_such_a_clock_is_overtaken_too(old, new):
+    known = head(old, valid_from=NOON - DAY, recorded_at=NOON - DAY, said_at=NOON + 400 * DAY)
+    assert decide(make_draft(new), NOON, [known], [], now=NOON).action == "supersede"
+    announced = head(old, valid_from=NOON + 30 * DAY, recorded_at=NOON - DAY, said_at=NOON + 40 * DAY)
+    assert decide(make_draft(new), NOON, [announced], [], now=NOON).action == "late", "what begins later was told by a clock that is right"
