@@ -166,7 +166,7 @@ ATTRIBUTES: tuple[Attribute, ...] = (
         r"|student|writer|scientist|accountant|consultant|architect)\b|\bmy (?:job|profession|occupation)\b"
         r"|我是(?:一?[名个位])?[\u4e00-\u9fff]{1,8}(?:师|员|医生|老师|学生|经理|律师|程序员|教授)|我的(?:职业|工作)是",
     ),
-    _attribute("form of address", rf"\bcall me\b(?!{A_CALL})|\baddress me as\b|(?:叫|称呼|喊)我(?!.{0, 2}的(?:人|名))"),
+    _attribute("form of address", rf"\bcall me\b(?!{A_CALL})|\baddress me as\b|(?:叫|称呼|喊)我(?!.{{0,2}}的(?:人|名))"),
     _attribute("name", r"\bmy (?:full )?name is\b|我叫|我的名字(?:是|叫)|我姓"),
     _attribute("birthday", r"\b(?:my birthday|my date of birth|i was born on)\b|我?的?生日(?:是)?|出生日期"),
     _attribute("e-mail address", r"\bmy e-?mail(?: address)? is\b|我的(?:邮箱|电子邮件)(?:地址)?是"),

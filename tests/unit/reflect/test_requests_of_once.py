@@ -92,5 +92,6 @@ def test_a_name_that_somebody_is_to_be_called_by_is_no_telephone_call(said: str,
     assert slot_of(said).attribute == "form of address"
 
 
-def test_what_is_no_call_by_name_stands_in_no_slot_of_one() -> None:
-    assert slot_of("Never call me today").attribute != "form of address"
+@pytest.mark.parametrize("said", ["Never call me today", "昨天叫我的人是经理", "叫我起床的人是我妈妈"])
+def test_what_is_no_call_by_name_stands_in_no_slot_of_one(said: str) -> None:
+    assert slot_of(said).attribute != "form of address"
