@@ -34,8 +34,9 @@ def err() -> "Console":
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document, indented, letters as they are."""
-    sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=2, default=str) + "\n")
+    """Print one JSON document, indented, letters as they are where the output can show all of them, else in escapes that JSON knows."""
+    shows_all = (sys.stdout.encoding or "utf-8").lower() == "utf-8"
+    sys.stdout.write(json.dumps(document, ensure_ascii=not shows_all, indent=2, default=str) + "\n")
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, title: str = "") -> None:

@@ -129,12 +129,15 @@ def test_words_whose_bytes_are_no_text_are_refused_and_not_kept_as_marks(command
 
 
 def test_a_terminal_without_our_signs_is_told_all_the_same(tmp_path):
-    brief = {"recall_id": "r", "brief": "- 喜欢靠窗", "items": [], "degraded": False}
+    brief = {"recall_id": "r", "brief": "- 喜欢靠窗 in the café 👍", "items": [], "degraded": False}
     ascii_only = {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
     with fake_api({("POST", "/v1/recall"): (200, brief)}) as api:
-        told = hindwise("recall", "seat", "--user", "ann", "--url", api.url, cwd=tmp_path, **ascii_only)
+        told, as_json = (
+            hindwise("recall", "seat", "--user", "ann", "--url", api.url, *more, cwd=tmp_path, **ascii_only) for more in ((), ("--json",))
+        )
     assert (told.returncode, told.stderr) == (0, "")
     assert "\\u9760\\u7a97" in told.stdout
+    assert json.loads(as_json.stdout)["brief"] == brief["brief"]
 
 
 def test_a_file_without_an_end_is_not_read_for_ever(monkeypatch):
