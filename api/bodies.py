@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from api.fields import Body, Id, OurId, Owner
+from api.fields import Body, ErasableId, Id, OurId, Owner
 from api.turns import MAX_TURNS, Message
 from hindwise.model.brief import Profile
 from hindwise.model.episode import Outcome, OutcomeSource, OutcomeStatus
@@ -307,7 +307,7 @@ class ErasureBody(Body):
 
     model_config = _example({"user_id": "somebody-who-asked-for-it"})
 
-    user_id: Id = Field(description="The user whose private space is erased, with every task, session and recall of theirs.")
+    user_id: ErasableId = Field(description="The user whose private space is erased, with every task, session and recall of theirs.")
 
 
 class TaskQuery(Body):

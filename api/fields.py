@@ -3,6 +3,7 @@
 import difflib
 import re
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, model_validator
@@ -86,9 +87,9 @@ def _unknown(name: str, known: list[str]) -> str:
     return f"unknown field `{shown}`: " + (f"did you mean `{hint}`?" if hint else f"known are {', '.join(known)}")
 
 
-def _an_id(value: str) -> str:
+def _an_id(value: str, *, to_erase: bool = False) -> str:
     try:
-        return check_id(value, "the id")
+        return check_id(value, "the id", to_erase=to_erase)
     except InvalidInput as error:
         raise PydanticCustomError("id", "{text}", {"text": error.detail}) from error
 
@@ -111,6 +112,10 @@ def _a_time(value: datetime) -> datetime:
 
 Id = Annotated[StrictStr, Field(min_length=1, max_length=MAX_ID_CHARS), AfterValidator(_an_id)]
 """An id that the caller chose."""
+
+
+ErasableId = Annotated[StrictStr, Field(min_length=1, max_length=MAX_ID_CHARS), AfterValidator(partial(_an_id, to_erase=True))]
+"""An id that the caller chose, maybe when fewer were refused."""
 
 
 def _a_new_session(value: str) -> str:

@@ -12,12 +12,16 @@ ANONYMOUS_PREFIX = "~anonymous:"
 """Owner of runs that name no user, one per source. No caller may name it: ids that start with `~` are refused."""
 
 
+_BROKEN = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffd]")
 _UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffd]")
 """Control characters of both sets, the two that end a line or paragraph, half a surrogate pair, broken characters."""
 
 
-def check_id(value: str, what: str) -> str:
-    """Return `value` if it can be an id. Raises InvalidInput with what to change."""
+def check_id(value: str, what: str, *, to_erase: bool = False) -> str:
+    """Return `value` if it can be an id. Raises InvalidInput with what to change.
+
+    to_erase: also what was taken as an id before it was looked at so closely, so that nobody is kept who cannot be erased.
+    """
     if not value or not value.strip():
         raise InvalidInput(f"{what} is empty: give the id that your system uses")
     if len(value) > MAX_ID_CHARS:
@@ -25,10 +29,10 @@ def check_id(value: str, what: str) -> str:
     if value.startswith("~"):
         raise InvalidInput(f"{what} may not start with '~': that mark is reserved")
     # U+FFFD is what broken characters were read as: two ids that differ in them alone would be one, and so would their owners.
-    if _UNFIT.search(value):
+    if (_BROKEN if to_erase else _UNFIT).search(value):
         raise InvalidInput(f"{what} holds control characters, half a surrogate pair or broken characters: send it as valid UTF-8")
     # A zero-width joiner has its place within a name; a name of nothing else could be told from no other.
-    if not any(category(c)[0] in "LNPS" for c in value):
+    if not to_erase and not any(category(c)[0] in "LNPS" for c in value):
         raise InvalidInput(f"{what} holds no sign that anybody could read: give the id that your system uses")
     return value
 

@@ -38,3 +38,10 @@ async def test_other_endings_name_the_session_that_was_meant(front: Front, sessi
     assert answer.status_code == 200
     assert (await front.http.get(f"/v1/sessions/{session}")).json()["session_id"] == session.replace("%2F", "/")
     assert (await front.http.get(f"/v1/sessions/{session}/context")).status_code == 200
+
+
+@pytest.mark.parametrize("unfit", UNFIT, ids=ascii)
+async def test_who_was_kept_under_such_an_id_before_can_be_erased(front: Front, unfit: str) -> None:
+    assert (await front.post("/v1/erasures", {"user_id": unfit})).status_code == 202
+    for never in ("~anonymous:dify", "a\x00b", " "):
+        assert (await front.post("/v1/erasures", {"user_id": never})).status_code == 422
