@@ -343,7 +343,7 @@ idempotency_keys = Table(
     Column("key", String(255), primary_key=True),
     Column("path", String(500), nullable=False),
     Column("body_digest", String(64), nullable=False),
-    Column("status_code", Integer, nullable=False),
+    Column("status_code", Integer, nullable=False),  # below 0: so many requests run, and there is no answer yet
     Column("response", JSON),
     Column("owner", String(300), nullable=False, server_default=""),
     Column("created_at", Utc, nullable=False),
