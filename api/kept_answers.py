@@ -42,7 +42,8 @@ def begin(conn: Connection, engine: Engine, tenant_id: str, request: Kept) -> tu
     user = request.user or ""
     if user:
         spaces.hold(conn, tenant_id, [user_space(user)])  # an erasure comes before the note or sees it
-    found = idempotency.begin(conn, tenant_id, request.key, request.asked, engine.clock.now(), owner=user)
+    path = request.path if user else ""
+    found = idempotency.begin(conn, tenant_id, request.key, request.asked, engine.clock.now(), path=path, owner=user)
     return found, replace(request, wiped=_wiped(conn, engine, tenant_id, request.user))
 
 

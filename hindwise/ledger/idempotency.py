@@ -29,17 +29,18 @@ class Kept:
     response: Any
 
 
-def begin(conn: Connection, tenant_id: str, key: str, body_digest: str, now: datetime, *, owner: str = "") -> Kept | None:
+def begin(conn: Connection, tenant_id: str, key: str, body_digest: str, now: datetime, *, path: str = "", owner: str = "") -> Kept | None:
     """Return the answer kept under the key; where there is none, note that a request begins, to be ended by `keep` or `release`.
 
-    body_digest: of all that was asked, the path too. owner: as of `keep`.
+    body_digest: of all that was asked, the path too. owner: as of `keep`. path: where its owner is known, for processes of the version
+    before: they compare it, and take another for another request.
     Raises IdempotencyMismatch when the key was used with another digest, or is at this moment; LedgerUnavailable.
     """
-    # A status below 0 counts those who run. The path may name a session, so it is told with the answer, whose owner is known.
-    mine = {"body_digest": body_digest, "status_code": -1, "owner": owner, "created_at": now}
+    # A status below 0 counts those who run. The path may name a session, so it is told once an owner is known.
+    mine = {"path": path, "body_digest": body_digest, "status_code": -1, "owner": owner, "created_at": now}
     of_key = _of(tenant_id, key)
     for _ in range(_TRIES):
-        if insert_new(conn, idempotency_keys, [{"tenant_id": tenant_id, "key": key, "path": "", **mine}]).rowcount:
+        if insert_new(conn, idempotency_keys, [{"tenant_id": tenant_id, "key": key, **mine}]).rowcount:
             return None
         row = conn.execute(select(idempotency_keys).where(*of_key).with_for_update()).first()
         if row is None:

@@ -86,6 +86,14 @@ async def test_an_erasure_takes_along_what_began_and_never_ended(front: Front) -
     assert await count(front, idempotency_keys) == 0
 
 
+async def test_a_process_of_the_version_before_takes_what_began_for_the_same_request(front: Front) -> None:
+    """It compares path and digest, and runs where no answer stands; another path would be a 422 for a repeated request."""
+    begun = kept_answers.Kept("k", "/v1/memories", "digest", "ann")
+    await front.engine.ledger.write(lambda conn: kept_answers.begin(conn, front.engine, "default", begun))
+    row = await front.engine.ledger.read(lambda conn: conn.execute(select(idempotency_keys)).one())
+    assert (row.path, row.body_digest, row.response) == ("/v1/memories", "digest", None)
+
+
 async def test_a_request_that_fails_leaves_nothing_under_its_key(front: Front) -> None:
     for path, body in (("/v1/memories", {**MEMORY, "kind": "nonsense"}), ("/v1/memories/none/pin", {})):
         assert (await front.post(path, body, **{"Idempotency-Key": "k"})).status_code >= 400
