@@ -147,13 +147,17 @@ def _output() -> tuple[object, object]:
 
 
 def _end_output(before: tuple[object, object]) -> None:
-    """Write what still waits for the output. Exits with 141, quietly, where nobody reads it any more."""
+    """Write what still waits for the output. Exits with 141, quietly, where the command ended because nobody reads it any more."""
+    unread = False
     try:
         if sys.stdout is not None and not sys.stdout.closed:
             sys.stdout.flush()
     except BrokenPipeError:
+        unread = True
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, 1)  # else the interpreter tries once more, and complains
-    # Typer and Rich put something else in the place of an output that nobody reads, and exit with 1 as if the command had failed.
-    if _output() != before:
+    # Typer and Rich put something else in the place of an output that nobody reads, and exit with 1 as if the command had failed. `up`
+    # goes on unread, and ends as it ends.
+    ended = sys.exception()
+    if unread or (_output() != before and isinstance(ended, SystemExit) and ended.code == FAILED):
         sys.exit(NOBODY_READS)

@@ -1,10 +1,12 @@
 """How commands end where nobody reads on, where an id is empty, where a directory is not there, and where waiting cures nothing."""
 
+import io
 import subprocess
 import sys
 
 import pytest
 
+from hindwise.cli import app as cli
 from hindwise.cli import exits
 from hindwise.errors import LedgerDamaged, LedgerUnavailable
 from tests.shell import CLEAN, hindwise
@@ -32,6 +34,21 @@ def test_a_command_whose_reader_went_away_ends_quietly_as_others_do(tmp_path, co
         check=False,
     )
     assert (told.stdout.strip(), told.stderr) == (str(exits.NOBODY_READS), "")
+
+
+@pytest.mark.parametrize(("code", "told"), [(0, 0), (1, exits.NOBODY_READS), (3, 3)])
+def test_what_goes_on_unread_ends_as_it_ends(monkeypatch, code, told):
+    """As `up`, whose words are read once."""
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+
+    def goes_on(**_):
+        sys.stdout = io.StringIO()
+        sys.exit(code)
+
+    monkeypatch.setattr(cli, "app", goes_on)
+    with pytest.raises(SystemExit) as ended:
+        exits.run([])
+    assert ended.value.code == told
 
 
 @pytest.mark.parametrize(
