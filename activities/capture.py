@@ -13,7 +13,9 @@ from hindwise.model.episode import Episode, Outcome
 from hindwise.model.memory import Draft
 from hindwise.model.space import user_space
 from hindwise.model.turn import Turn
+from hindwise.reflect.kept_words import masked_drafts
 from hindwise.reflect.live import captured
+from hindwise.safety.contacts import Contacts
 from workflows.contracts import CaptureInput, CaptureResult
 
 Found = list[tuple[Turn, list[Draft]]]
@@ -28,11 +30,16 @@ async def capture(engine: Engine, message: CaptureInput) -> CaptureResult:
     session, turns = await engine.ledger.read(lambda conn: _open_turns(conn, message))
     if not session.user_id or not turns:
         return CaptureResult()
-    found = await asyncio.to_thread(captured, _so_far(session, turns))
+    found = await asyncio.to_thread(_captured, _so_far(session, turns), engine.settings.contacts())
     if not found:
         return CaptureResult()
     now = engine.clock.now()
     return await engine.ledger.write(lambda conn: _keep(conn, engine, session, found, now))
+
+
+def _captured(episode: Episode, contacts: Contacts) -> Found:
+    """What is kept: a turn may have been stored before the settings masked what it tells."""
+    return [(turn, masked_drafts(drafts, contacts)) for turn, drafts in captured(episode)]
 
 
 def _open_turns(conn: Connection, message: CaptureInput) -> tuple[SessionRow, tuple[Turn, ...]]:

@@ -4,6 +4,8 @@ A turn is masked before it is stored. But one that was stored before the setting
 from it, or what a model put together, is stored today.
 """
 
+from collections.abc import Iterable
+
 from hindwise.model.memory import MAX_SNIPPET_CHARS, Draft
 from hindwise.model.reflection import Answer, Rejected
 from hindwise.reflect.gate import ONLY_A_MASK, keep_words
@@ -23,6 +25,11 @@ def masked_conclusions(answer: Answer, contacts: Contacts) -> Answer:
     """Return what rules concluded as it is kept: masked, and without statements of which only the mask is left."""
     masked = masked_answer(answer, contacts)
     return masked if masked is answer else masked.model_copy(update={"drafts": tuple(filter(keep_words, masked.drafts))})
+
+
+def masked_drafts(drafts: Iterable[Draft], contacts: Contacts) -> list[Draft]:
+    """Return drafts of rules as they are kept at once: masked, and without statements of which only the mask is left."""
+    return [masked for draft in drafts if keep_words(masked := masked_draft(draft, contacts))]
 
 
 def masked_judgement(judged: Grounded, contacts: Contacts) -> Grounded:

@@ -5,16 +5,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from activities.capture import capture
 from activities.ground import ground
 from activities.reflect import reflect
 from activities.resolve import resolve
-from hindwise.ledger.schema import drafts, evidence, memories
+from hindwise.ledger.schema import drafts, evidence, memories, sessions
 from hindwise.model.memory import Draft, Evidence
 from hindwise.model.reflection import Answer
 from hindwise.reflect.rules import RuleReflector
 from hindwise.testing import ScriptedModel
 from tests.api.front import Front, open_front
-from workflows.contracts import GroundInput, ReflectInput, ResolveInput
+from workflows.contracts import CaptureInput, GroundInput, ReflectInput, ResolveInput
 
 NUMBER, MAIL = "13812345678", "ann@shop.example"
 SAID = {
@@ -56,6 +57,21 @@ async def test_a_number_of_before_the_setting_comes_into_no_memory(tmp_path: Pat
         assert liking in remembered
         told = (await front.http.get("/v1/memories", params={"user_id": "ann"})).json()
         assert not any(item["conclusion"].rstrip("。.").endswith("[masked:phone]") for item in told["items"] if item["kind"] == "fact")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_nor_into_what_is_kept_while_the_session_is_open(tmp_path: Path, lang: str) -> None:
+    said, liking = SAID[lang]
+    async with open_front(tmp_path, mask_phones=False, mask_emails=False) as front:
+        await front.post("/v1/sessions/s1/turns", {"user_id": "ann", "turns": [{"role": "user", "content": said}]})
+        handle = await front.engine.ledger.read(lambda conn: conn.execute(select(sessions.c.handle)).scalar_one())
+    async with open_front(tmp_path, mask_phones=True, mask_emails=True) as front:
+        await capture(front.engine, CaptureInput(handle=handle, first_seq=1, last_seq=1))
+        rows = await front.engine.ledger.read(
+            lambda conn: str([[tuple(row) for row in conn.execute(select(table))] for table in (memories, evidence)])
+        )
+        assert liking in rows
+        assert NUMBER not in rows and MAIL not in rows
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
