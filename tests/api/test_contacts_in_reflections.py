@@ -25,6 +25,10 @@ SAID = {
     ),
     "zh": (f"我的手机号是{NUMBER}。以后都给我订靠过道的座位，没有的话就打{NUMBER}或写信到{MAIL}。", "过道"),
 }
+ASKED = {
+    "en": (f"Please remember to always call {NUMBER} or write to {MAIL} before a delivery.", "before a delivery"),
+    "zh": (f"请记住，以后送货前一律先打{NUMBER}或写信到{MAIL}。", "送货前"),
+}
 
 
 async def _stored_before(data: Path, said: str) -> str:
@@ -61,7 +65,7 @@ async def test_a_number_of_before_the_setting_comes_into_no_memory(tmp_path: Pat
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 async def test_nor_into_what_is_kept_while_the_session_is_open(tmp_path: Path, lang: str) -> None:
-    said, liking = SAID[lang]
+    said, order = ASKED[lang]
     async with open_front(tmp_path, mask_phones=False, mask_emails=False) as front:
         await front.post("/v1/sessions/s1/turns", {"user_id": "ann", "turns": [{"role": "user", "content": said}]})
         handle = await front.engine.ledger.read(lambda conn: conn.execute(select(sessions.c.handle)).scalar_one())
@@ -70,7 +74,7 @@ async def test_nor_into_what_is_kept_while_the_session_is_open(tmp_path: Path, l
         rows = await front.engine.ledger.read(
             lambda conn: str([[tuple(row) for row in conn.execute(select(table))] for table in (memories, evidence)])
         )
-        assert liking in rows
+        assert order in rows
         assert NUMBER not in rows and MAIL not in rows
 
 
