@@ -10,7 +10,8 @@ _SECTIONS = {
     "extra": re.compile(r"(?i)(?:extra|unexpected|unneeded|多余|不该)(?: calls?|的?调用)?\s*[:：]\s*([^;；\n]+)"),
     "other": re.compile(r"(?i)(?:other|different|wrong) arguments?\s*[:：]\s*([^;；\n]+)|参数(?:不同|有误|错误)\s*[:：]\s*([^;；\n]+)"),
 }
-_CALL = re.compile(r"([A-Za-z_\u4e00-\u9fff][\w.\u4e00-\u9fff-]{1,60})(?:\s*[x×](\d+))?(?:\s*[(（]([^)）]{0,400})[)）])?")
+_CALL = re.compile(r"([A-Za-z_\u4e00-\u9fff][\w.\u4e00-\u9fff-]{1,60})(?:\s*[x×](\d+))?(?:\s*[(（]([^)）]*+)(?:[)）]|$))?")
+"""Arguments of any length, also cut ones, are passed over whole and once: their words are no calls."""
 
 
 @dataclass(frozen=True, slots=True)

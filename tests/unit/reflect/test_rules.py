@@ -79,6 +79,13 @@ def test_a_chinese_note_is_understood() -> None:
     assert verdict.other == (("修改航班", ("支付方式", "航班")),)
 
 
+@pytest.mark.parametrize("end", [")", ""])
+@pytest.mark.parametrize("note", ["missing: book_flight(passengers={}{end}", "缺少：预订航班（乘客：{}{end}"])
+def test_words_within_long_or_cut_arguments_are_no_calls(note, end):
+    verdict = verdict_of(note.format(", ".join(["Ann Smith 安娜"] * 60), end=end))
+    assert len(verdict.missing) == 1
+
+
 def test_where_no_cause_is_visible_it_says_so() -> None:
     turns = _calls(("book_flight", {"cabin": "economy"}, "booked"), ask="Please book a flight to Rome")
     answer = reflect_by_rules(make_episode(turns=turns, outcome=make_outcome("failure")))
