@@ -1,6 +1,6 @@
 """The interface of an index. An index is a projection: it may lag or hold what is stale, and can be rebuilt from the ledger."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -59,13 +59,6 @@ class Candidate(NamedTuple):
     lexical: float
     cosine: float | None
     coverage: float
-
-
-Early = Callable[[Sequence[str]], None]
-
-
-def told_nobody(_memory_ids: Sequence[str]) -> None:
-    """Nobody has to know early."""
 
 
 class Index(Protocol):
@@ -147,11 +140,10 @@ class LeanIndex(Protocol):
     """What an index offers besides when each question costs a round trip: the same finds for about the price of the bare search."""
 
     async def candidates_lean(
-        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50, early: Early = told_nobody
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
     ) -> list[Candidate]:
         """As `Index.candidates`, but `cosine` is None for what only the words found, and `coverage` is 0.0: who needs them computes them.
 
-        early: told of the former, and of more, by id, as soon as they are known; called on the event loop, once or several times.
         Scores may count the words of a space as they were a quarter of a second ago.
         """
         ...

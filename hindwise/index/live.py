@@ -14,7 +14,6 @@ import structlog
 from hindwise.errors import HindwiseError, IndexUnavailable
 from hindwise.index.base import (
     Candidate,
-    Early,
     Filters,
     Index,
     IndexItem,
@@ -24,7 +23,6 @@ from hindwise.index.base import (
     RememberingIndex,
     RestingIndex,
     Vector,
-    told_nobody,
 )
 from hindwise.ledger.generations import Generation, Spec, State, live_of, written
 
@@ -220,14 +218,14 @@ class LiveIndex:
         return await live.index.candidates(space, tokens, vector if live.vectors else None, filters, k=k)
 
     async def candidates_lean(
-        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50, early: Early = told_nobody
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
     ) -> list[Candidate]:
         """As `LeanIndex.candidates_lean` where the live generation offers it, else as `candidates`."""
         live = self._asked()
         vector = vector if live.vectors else None
         if live.lean is None:
             return await live.index.candidates(space, tokens, vector, filters, k=k)
-        return await live.lean.candidates_lean(space, tokens, vector, filters, k=k, early=early)
+        return await live.lean.candidates_lean(space, tokens, vector, filters, k=k)
 
     def candidates_here(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50

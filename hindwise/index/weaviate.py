@@ -13,7 +13,7 @@ import structlog
 
 from hindwise.errors import HindwiseError, IndexUnavailable
 from hindwise.index import weaviate_schema
-from hindwise.index.base import Candidate, Early, Filters, IndexItem, Vector, check_vector, told_nobody
+from hindwise.index.base import Candidate, Filters, IndexItem, Vector, check_vector
 from hindwise.index.weaviate_client import Address, Client
 from hindwise.index.weaviate_connection import Connection, TenantMissing, TenantResting
 from hindwise.index.weaviate_names import collection_name, tenant_name
@@ -162,10 +162,10 @@ class WeaviateIndex:
         return await self._candidates(space, Asked(tokens, vector, filters.kinds, max(1, min(k, MAX_K))))
 
     async def candidates_lean(
-        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50, early: Early = told_nobody
+        self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, *, k: int = 50
     ) -> list[Candidate]:
         """As `candidates`, for less; see `LeanIndex.candidates_lean`."""
-        return await self._candidates(space, Asked(tokens, vector, filters.kinds, max(1, min(k, MAX_K)), lean=True, early=early))
+        return await self._candidates(space, Asked(tokens, vector, filters.kinds, max(1, min(k, MAX_K)), lean=True))
 
     async def _candidates(self, space: str, asked: Asked) -> list[Candidate]:
         check_vector(asked.vector, self._dim)

@@ -2,7 +2,7 @@
 
 The server ranks, we score: BM25 and coverage from the words that we know of a space, so that the figures are those of the embedded
 index. How near the finds of the words are in meaning is asked as soon as they are known, while the other pool, which takes longer, is
-still awaited. Beside these goes one more question: what was written since we last looked?
+still awaited; a lean question leaves it out. Beside these goes one more: what was written since we last looked?
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from uuid import UUID
 from weaviate.classes.query import Filter
 from weaviate.collections import CollectionAsync
 
-from hindwise.index.base import Candidate, Early, Vector, told_nobody
+from hindwise.index.base import Candidate, Vector
 from hindwise.index.weaviate_asking import Asking, Hit
 from hindwise.index.weaviate_names import MARKER_ID
 from hindwise.index.weaviate_schema import vector_name
@@ -45,15 +45,13 @@ _BY_ID = itemgetter(0)
 
 class Asked(NamedTuple):
     """What is looked for. `vector`: of length 1; `kinds`: empty = any; `k`: per pool; `lean`: leave out what
-    costs a question more and the asker can do without: cosines of what only words found, and the very last writes in the statistics;
-    `early`: told of the former as soon as they are known."""
+    costs a question more and the asker can do without: cosines of what only words found, and the very last writes in the statistics."""
 
     tokens: Sequence[str]
     vector: Vector | None
     kinds: frozenset[str]
     k: int
     lean: bool = False
-    early: Early = told_nobody
 
 
 @dataclass(slots=True)
@@ -122,11 +120,7 @@ class Searcher:
         if unknown := await _unknown(here, words, pools):
             words.learn(unknown)
             weights = Weights(words, asked.tokens)
-        found = _scored(pools, words, weights, asked)
-        if asked.lean and asked.vector is not None:
-            # Whoever became known only now was not named before.
-            asked.early([one.memory_id for one in found if one.cosine is None])
-        return found
+        return _scored(pools, words, weights, asked)
 
     async def _provisional(self, here: CollectionAsync[Any, Any], asked: Asked) -> list[Candidate]:
         """While a space is still being counted: the server's scores, and rarity as it is among what was found."""
@@ -148,11 +142,9 @@ class Searcher:
         weights = Weights(words, asked.tokens)
         hits, cosines = await self._by_words(here, weights.searched, asked)
         if asked.lean:
-            known = [(hit.key, document) for hit in hits if (document := words.documents.get(hit.key)) is not None]
-            if asked.vector is not None and words.docs > _ALL_NEAR:
-                asked.early([document.memory_id for _, document in known])
-            for key, document in known:
-                weights.bm25(key, document)
+            for hit in hits:
+                if (document := words.documents.get(hit.key)) is not None:
+                    weights.bm25(hit.key, document)
         return weights, hits, cosines
 
     async def _by_words(self, here: CollectionAsync[Any, Any], terms: Sequence[str], asked: Asked) -> tuple[list[Hit], dict[int, float]]:

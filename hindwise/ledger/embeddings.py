@@ -41,22 +41,6 @@ def load(conn: Connection, space_nos: Sequence[int], model: str, text_hashes: Se
     return {(space_no, text_hash): np.frombuffer(vector, dtype=np.float32) for space_no, text_hash, vector in rows}
 
 
-# By id alone: asked for a space too, Postgres may walk through all of it.
-_OF_MEMORIES = Prepared(
-    select(memories.c.id, memories.c.space_no, embeddings.c.vector)
-    .join(embeddings, (embeddings.c.space_no == memories.c.space_no) & (embeddings.c.text_hash == memories.c.text_hash))
-    .where(memories.c.id.in_(bindparam("ids", expanding=True)), embeddings.c.model == bindparam("model"))
-)
-
-
-def of_memories(conn: Connection, space_nos: Sequence[int], model: str, memory_ids: Sequence[str]) -> dict[str, Vector]:
-    """Return known vectors of these spaces' memories by memory id, without reading the memories."""
-    if not space_nos or not memory_ids:
-        return {}
-    rows = _OF_MEMORIES.rows(conn, {"model": model, "ids": list(memory_ids)})
-    return {memory_id: np.frombuffer(vector, dtype=np.float32) for memory_id, space_no, vector in rows if space_no in space_nos}
-
-
 def purge_unused(conn: Connection, space_no: int, limit: int) -> int:
     """Delete vectors of a space whose text no memory there has any more, at most `limit` texts; return how many rows went."""
     used = select(memories.c.text_hash).where(memories.c.space_no == space_no)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hindwise.embed.base import Vector
-from hindwise.recall.queries import Raw
+from hindwise.recall.rows import Raw
 
 _K1, _B = 1.2, 0.75
 """As both indexes have it."""

@@ -14,14 +14,16 @@ from hindwise.embed.base import Vector
 from hindwise.index.base import Candidate
 from hindwise.ledger import embeddings
 from hindwise.recall import queries
-from hindwise.recall.candidates import Found, score_rows
+from hindwise.recall.candidates import Found, cosine_of, score_rows
 from hindwise.recall.finding import Asked, Finds, best_of, ms_since
 from hindwise.recall.judge import Judge, Sifted
-from hindwise.recall.queries import Raw
+from hindwise.recall.rows import Raw
 from hindwise.recall.select import Scored, select
 
 _SPARE = 12
 """Of each space's finds so many more than are wanted are read; measured together with the number of finds."""
+_MANY_GONE = 0.25
+"""More of what was read than this: what may not be told any more hides what may. One or two are nothing unusual (drafts beside a head)."""
 _DEGRADED_ROWS = 2_000
 """Newest rows that a recall without an index looks through."""
 
@@ -46,27 +48,33 @@ class Choice:
 def choose(conn: Connection, asked: Asked, finds: Finds, judge: Judge, model: str) -> Choice:
     """Read, judge and choose; only what may be told, whatever the index holds.
 
-    model: of whose vectors rows are compared that the index does not know yet.
+    model: of whose vectors rows are compared of which the index does not say how near they are.
     """
     at = perf_counter()
     numbers = list(finds.survey.numbers.values())
     most = max(map(len, finds.lists), default=0)
     keep = most if finds.are_all else asked.query.limit + _SPARE
     candidates: dict[str, Candidate] = {}
+    vectors: Mapping[str, Vector] = {}
     if finds.down:
         rows, standing = queries.newest_rows(conn, numbers, _DEGRADED_ROWS), queries.standing_rows(conn, numbers)
     else:
-        candidates = best_of(finds.lists, keep)
+        candidates = best_of(finds.lists, keep, finds.per_pool)
         wanted = list({**candidates, **dict.fromkeys(finds.survey.unapplied)})
-        rows, standing = queries.rows_and_standing(conn, numbers, wanted, finds.stands)
-    found = [Found(row, known.lexical, known.cosine) for row in rows if (known := candidates.get(row.id)) is not None]
-    are_gone = len(found) < len(candidates)
+        far = [] if asked.vector is None else [name for name, known in candidates.items() if known.cosine is None]
+        rows, standing, vectors = queries.rows_and_standing(conn, numbers, wanted, queries.Vectors(far, model))
+    found = [
+        Found(row, known.lexical, cosine_of(vectors.get(row.id), asked.vector) if known.cosine is None else known.cosine)
+        for row in rows
+        if (known := candidates.get(row.id)) is not None
+    ]
+    gone = len(candidates) - len(found)
     found += _by_ledger(conn, asked, numbers, model, [row for row in rows if row.id not in candidates])
     read_ms = ms_since(at)
     at = perf_counter()
     sifted = judge.sift(found, [Found(row, 0.0, None) for row in standing])
     chosen = select(judge.score(sifted), asked.query.limit)
-    is_short = most > keep and len(chosen) < asked.query.limit and (are_gone or _are_refused(sifted, chosen))
+    is_short = most > keep and len(chosen) < asked.query.limit and (gone > keep * _MANY_GONE or _are_refused(sifted, chosen))
     return Choice(sifted, chosen, is_short, read_ms, ms_since(at))
 
 

@@ -18,9 +18,9 @@ from hindwise.recall import profiles
 from hindwise.recall.candidates import Found
 from hindwise.recall.fusion import fuse
 from hindwise.recall.outline import Outline
-from hindwise.recall.queries import outline_of
 from hindwise.recall.question import Question
 from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
+from hindwise.recall.rows import outline_of
 from hindwise.recall.select import BORN_OUTSIDE, MAX_OF_ONE_ORIGIN, Scored
 from hindwise.recall.yardstick import Shape, shape_of
 from hindwise.text.remembered import remembered

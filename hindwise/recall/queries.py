@@ -3,15 +3,13 @@
 In this order, so that nothing slips through: what is not in the outbox at the first hop is in the index at its answer.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cache
-from operator import itemgetter
 from typing import Any, NamedTuple
 
+import numpy as np
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -19,8 +17,10 @@ from sqlalchemy import (
     Connection,
     Text,
     bindparam,
+    case,
     cast,
     literal_column,
+    null,
     or_,
     select,
     text,
@@ -28,19 +28,17 @@ from sqlalchemy import (
     union_all,
 )
 
+from hindwise.embed.base import Vector
 from hindwise.ledger.prepared import Prepared, is_sqlite
-from hindwise.ledger.schema import ONLY_LIVE, episodes, evidence, memories, outbox, spaces
+from hindwise.ledger.schema import ONLY_LIVE, embeddings, episodes, evidence, memories, outbox, spaces
 from hindwise.ledger.times import Utc
-from hindwise.model.assembled import assembled
-from hindwise.model.memory import LIVE, Kind, LessonType, Memory, Retrospective, Status
-from hindwise.model.turn import Origin
-from hindwise.recall.outline import Outline
+from hindwise.model.memory import LIVE, Status
+from hindwise.recall.rows import Raw
 
 MAX_UNAPPLIED = 200
 MAX_STANDING = 50
 MAX_EVIDENCE = 20
 """Of each memory."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,60 +52,6 @@ class Survey:
     def behind(self) -> bool:
         """Whether the index lacks more than a recall reads past it, as while a lost one is filled again: then the ledger answers alone."""
         return len(self.unapplied) >= MAX_UNAPPLIED
-
-
-class Raw(NamedTuple):
-    """A row of `memories` as the driver gives it: times in microseconds, words as JSON. Most are judged by a few columns and not told."""
-
-    id: str
-    space_no: int
-    space: str
-    kind: str
-    status: str
-    head: bool
-    slot_key: str | None
-    scope: str
-    conclusion: str
-    words: str
-    lex: str
-    text_hash: str
-    importance: int
-    valid_from: int
-    recorded_at: int
-    version: int
-    evidence_count: int
-    hits: int
-    last_recalled_at: int | None
-    helpful: int
-    expires_at: int | None
-    pinned: bool
-    disputed: bool
-    confirmed_by: str
-
-    @property
-    def language(self) -> str:
-        """en or zh. Quotes within a JSON text are escaped, so that what is looked for can only be the key and its value."""
-        if '"language": "en"' in self.words:
-            return "en"
-        return "zh" if '"language": "zh"' in self.words else str(json.loads(self.words)["language"])
-
-    @property
-    def origin(self) -> Origin:
-        """Where it was born."""
-        if '"origin": "user"' in self.words:
-            return Origin.USER
-        return _ORIGINS[json.loads(self.words)["origin"]]
-
-    @property
-    def task(self) -> str:
-        """The generalised task that a lesson was learned in; mostly "" for others."""
-        return "" if '"generalized_query": ""' in self.words else str(json.loads(self.words)["generalized_query"])
-
-    @property
-    def topics(self) -> list[str]:
-        """What it is about."""
-        found: list[str] = json.loads(self.words)["topics"]
-        return found
 
 
 class Quoted(NamedTuple):
@@ -155,6 +99,18 @@ _CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
 _TELLABLE = (_IN_SPACES, memories.c.status.in_(_LIVE), _CURRENT)
 # By id alone: with more conditions SQLite may prefer the index over status, and walk through the whole space.
 _BY_IDS = Prepared(select(*_RAW).where(memories.c.id.in_(_IDS)))
+_VECTOR = (
+    select(embeddings.c.vector)
+    .where(
+        embeddings.c.space_no == memories.c.space_no,
+        embeddings.c.model == bindparam("model"),
+        embeddings.c.text_hash == memories.c.text_hash,
+    )
+    .scalar_subquery()
+)
+_IF_WANTED = case((memories.c.id.in_(bindparam("vectors", expanding=True)), _VECTOR))
+_NO_VECTOR = cast(null(), embeddings.c.vector.type)
+_BY_IDS_WITH_VECTORS = Prepared(select(*_RAW, _IF_WANTED).where(memories.c.id.in_(_IDS)))
 _WHAT_STANDS = (
     select(*_RAW)
     .where(
@@ -171,11 +127,11 @@ _WHAT_STANDS = (
     .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
     .limit(MAX_STANDING)
 )
-_STANDING, _STANDING_IDS = Prepared(_WHAT_STANDS, few=_FEW), Prepared(_WHAT_STANDS.with_only_columns(memories.c.id), few=_FEW)
+_STANDING = Prepared(_WHAT_STANDS, few=_FEW)
 _ROWS_AND_STANDING = Prepared(
     union_all(
-        select(*_RAW, literal_column("0").label("stands")).where(memories.c.id.in_(_IDS)),
-        select(_WHAT_STANDS.add_columns(literal_column("1").label("stands")).subquery()),
+        select(*_RAW, literal_column("0").label("stands"), _IF_WANTED.label("vector")).where(memories.c.id.in_(_IDS)),
+        select(_WHAT_STANDS.add_columns(literal_column("1").label("stands"), _NO_VECTOR.label("vector")).subquery()),
     ),
     few=_FEW,
 )
@@ -229,11 +185,35 @@ def survey(conn: Connection, tenant_id: str, names: Sequence[str]) -> Survey:
     return Survey({name: no for name, no, _ in rows}, tuple(memory_id for _, _, memory_id in rows if memory_id is not None))
 
 
-def live_rows(conn: Connection, space_nos: Sequence[int], ids: Sequence[str]) -> list[Raw]:
-    """Return what may be told of the named memories: live ones of these spaces, of a slot only its head."""
+class Vectors(NamedTuple):
+    """Of which of the asked memories the vectors are wanted, and of which model."""
+
+    of: Sequence[str] = ()
+    model: str = ""
+
+
+_NO_VECTORS = Vectors()
+
+
+class Read(NamedTuple):
+    """What was asked for, what stands, and vectors (float32 [dim]) by memory id, where the ledger has them."""
+
+    rows: list[Raw]
+    standing: list[Raw]
+    vectors: Mapping[str, Vector]
+
+
+def live_rows(
+    conn: Connection, space_nos: Sequence[int], ids: Sequence[str], vectors: Vectors = _NO_VECTORS
+) -> tuple[list[Raw], dict[str, Vector]]:
+    """Return what may be told of the named memories: live ones of these spaces, of a slot only its head. And the wanted vectors."""
     if not ids or not space_nos:
-        return []
-    return _tellable(_raw(_BY_IDS.rows(conn, {"ids": list(ids)})), space_nos)
+        return [], {}
+    if not vectors.of:
+        return _tellable(_raw(_BY_IDS.rows(conn, {"ids": list(ids)})), space_nos), {}
+    found = _BY_IDS_WITH_VECTORS.rows(conn, {"ids": list(ids), "vectors": list(vectors.of), "model": vectors.model})
+    known = {row[0]: np.frombuffer(row[-1], dtype=np.float32) for row in found if row[-1] is not None}
+    return _tellable(_raw(row[:-1] for row in found), space_nos), known
 
 
 def _tellable(rows: Iterable[Raw], space_nos: Sequence[int]) -> list[Raw]:
@@ -250,29 +230,18 @@ def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Raw]:
     return _raw(_STANDING.rows(conn, {"spaces": list(space_nos)})) if space_nos else []
 
 
-def standing_ids(conn: Connection, space_nos: Sequence[int]) -> list[str]:
-    """Return their ids, in the same order; for who reads the rows later, together with others."""
-    return [memory_id for (memory_id,) in _STANDING_IDS.rows(conn, {"spaces": list(space_nos)})] if space_nos else []
-
-
-def rows_and_standing(
-    conn: Connection, space_nos: Sequence[int], ids: Sequence[str], stands: Sequence[str] | None = None
-) -> tuple[list[Raw], list[Raw]]:
-    """Return `live_rows` and `standing_rows` as of one moment: one brief must not tell an old value and the new one.
-
-    stands: what `standing_ids` said a moment ago, for less; of these, what still may be told.
-    """
-    if stands is not None:
-        there = live_rows(conn, space_nos, list(dict.fromkeys((*ids, *stands))))
-        by_id, wanted = {row.id: row for row in there}, frozenset(ids)
-        return [row for row in there if row.id in wanted], [by_id[memory_id] for memory_id in stands if memory_id in by_id]
+def rows_and_standing(conn: Connection, space_nos: Sequence[int], ids: Sequence[str], vectors: Vectors = _NO_VECTORS) -> Read:
+    """Return `live_rows` and `standing_rows` as of one moment: one brief must not tell an old value and the new one."""
     if is_sqlite(conn) or not ids or not space_nos:
-        return live_rows(conn, space_nos, ids), standing_rows(conn, space_nos)
+        rows, known = live_rows(conn, space_nos, ids, vectors)
+        return Read(rows, standing_rows(conn, space_nos), known)
     # Each statement sees what is committed when it begins. And one answer takes one way there and back.
-    rows = _ROWS_AND_STANDING.rows(conn, {"ids": list(ids), "spaces": list(space_nos)})
-    stand = _raw(row[:-1] for row in rows if row[-1])
+    asked = {"ids": list(ids), "spaces": list(space_nos), "vectors": list(vectors.of) or [""], "model": vectors.model}
+    found = _ROWS_AND_STANDING.rows(conn, asked)
+    stand = _raw(row[:-2] for row in found if row[-2])
     stand.sort(key=lambda row: (-row.importance, -row.recorded_at, row.id))
-    return _tellable(_raw(row[:-1] for row in rows if not row[-1]), space_nos), stand
+    known = {row[0]: np.frombuffer(row[-1], dtype=np.float32) for row in found if row[-1] is not None}
+    return Read(_tellable(_raw(row[:-2] for row in found if not row[-2]), space_nos), stand, known)
 
 
 def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Raw]:
@@ -317,56 +286,3 @@ def _evidence_of(rows: Iterable[tuple[Any, ...]], tenant_id: str, reader_user: s
             known = session if own and tenant == tenant_id else ""
             places.append(Quoted(memory_id, episode_id, turn_id, quote, known) if own else Quoted(memory_id, episode_id, "", "", ""))
     return found
-
-
-_BLANK = dict(Memory(id="", tenant_id="", space="", kind=Kind.FACT, conclusion="-", valid_from=_EPOCH, recorded_at=_EPOCH))
-_NO_RETROSPECTIVE = dict(Retrospective())
-# Asking an enumeration by value takes as long as all else of a row together.
-_KINDS = {str(kind): kind for kind in Kind}
-_STATUSES = {str(status): status for status in Status}
-_ORIGINS = {str(origin): origin for origin in Origin}
-_SAME = [name for name in Raw._fields if name in Memory.model_fields]
-_SAME_PLACES = itemgetter(*(Raw._fields.index(name) for name in _SAME))
-
-
-def outline_of(row: Raw) -> Outline:
-    """Return what the memory is weighed by."""
-    used, ends = row.last_recalled_at, row.expires_at
-    return Outline(
-        row.id,
-        _KINDS[row.kind],
-        _STATUSES[row.status],
-        row.origin,
-        row.importance,
-        _moment(row.recorded_at),
-        None if used is None else _moment(used),
-        None if ends is None else _moment(ends),
-        row.hits,
-        row.helpful,
-        bool(row.pinned),
-        row.confirmed_by,
-    )
-
-
-def memory_of(row: Raw) -> Memory:
-    """Build the model without validating again what was validated when it was written.
-
-    What a `Raw` leaves out keeps its default, so that this memory is for telling only, never for writing back.
-    """
-    words = json.loads(row.words)
-    values: dict[str, Any] = _BLANK | words
-    values.update(zip(_SAME, _SAME_PLACES(row), strict=True))
-    values["kind"], values["status"], values["origin"] = _KINDS[row.kind], _STATUSES[row.status], _ORIGINS[words["origin"]]
-    if words["lesson_type"]:
-        values["lesson_type"] = LessonType(words["lesson_type"])
-    values["topics"], values["entities"], values["tools"] = tuple(words["topics"]), tuple(words["entities"]), tuple(words["tools"])
-    values["head"], values["pinned"], values["disputed"] = bool(row.head), bool(row.pinned), bool(row.disputed)
-    values["valid_from"], values["recorded_at"] = _moment(row.valid_from), _moment(row.recorded_at)
-    values["last_recalled_at"] = None if row.last_recalled_at is None else _moment(row.last_recalled_at)
-    values["expires_at"] = None if row.expires_at is None else _moment(row.expires_at)
-    values["retrospective"] = assembled(Retrospective, _NO_RETROSPECTIVE | words["retrospective"])
-    return assembled(Memory, values)
-
-
-def _moment(microseconds: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=microseconds)

@@ -33,6 +33,7 @@ from hindwise.recall.log import RecallLog
 from hindwise.recall.profiles import explained
 from hindwise.recall.queries import Survey
 from hindwise.recall.question import Question, read_question
+from hindwise.recall.rows import memory_of
 from hindwise.recall.select import Scored
 from hindwise.recall.yardstick import Yardstick
 
@@ -141,8 +142,8 @@ class Recaller:
         first, *deeper = depths(asked.query)
         told = await at_depth(first)
         for per_pool in deeper:
-            if told.is_short:
-                told = await at_depth(per_pool)
+            if told.is_short and not (again := await at_depth(per_pool)).finds.down:
+                told = again
         return told
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
@@ -181,7 +182,7 @@ class Recaller:
         heads = {row.id: row.slot_key for row in told if row.slot_key is not None and row.version > 1}
         earlier = queries.earlier_values(conn, list(finds.survey.numbers.values()), heads)
         with queries.evidence_sent(conn, asked.tenant_id, [row.id for row in told], asked.query.user_id) as places:
-            memories = [queries.memory_of(row) for row in told]
+            memories = [memory_of(row) for row in told]
             brief = write_brief(memories, earlier, asked.question.lang, asked.query.budget_tokens)
             evidence = _quoted(places())
         return _Told(

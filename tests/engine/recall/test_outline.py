@@ -3,6 +3,7 @@
 from hindwise.ledger import memories
 from hindwise.model.brief import RecallItem
 from hindwise.recall import queries
+from hindwise.recall.rows import memory_of, outline_of
 from tests.engine.recall import pinned
 from tests.engine.recall.helpers import TENANT, ask, fact, keep, quoting
 
@@ -14,7 +15,7 @@ async def test_an_outline_says_what_the_whole_memory_says(running) -> None:
     def read(conn):
         numbers = list(queries.survey(conn, TENANT, ["user:a", "agent:x"]).numbers.values())
         rows = queries.newest_rows(conn, numbers, 1_000)
-        return [(queries.outline_of(row), queries.memory_of(row), memories.load(conn, TENANT, row.id)[0]) for row in rows]
+        return [(outline_of(row), memory_of(row), memories.load(conn, TENANT, row.id)[0]) for row in rows]
 
     found = await engine.ledger.read(read)
     assert len(found) > 300

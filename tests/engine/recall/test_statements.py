@@ -15,7 +15,16 @@ PREPARED = {name: value for name, value in vars(queries).items() if isinstance(v
 
 def _values(statement: Prepared) -> dict[str, Any]:
     ids = [pinned.memory_id(f"many {number}") for number in range(19)]
-    given = {"tenant": "default", "names": ["user:a", "agent:x", "user:no"], "ids": ids, "spaces": [1, 2], "slots": ["a"], "count": 9}
+    given = {
+        "tenant": "default",
+        "names": ["user:a", "agent:x", "user:no"],
+        "ids": ids,
+        "vectors": ids[:9],
+        "model": "hashed-64",
+        "spaces": [1, 2],
+        "slots": ["a"],
+        "count": 9,
+    }
     given |= {"space_0": 1, "space_1": 2}
     wanted = {bind.key for bind in statement.statement.compile().bind_names if bind.required}
     return {name: value for name, value in given.items() if name in wanted}

@@ -35,6 +35,7 @@ def _values(statement: Prepared, spaces: list[int], hashes: list[str]) -> dict[s
         "tenant": "default",
         "names": ["user:a", "agent:x", "user:没有"],
         "ids": ids,
+        "vectors": ids[::2],
         "spaces": spaces,
         "slots": ["a", "座位"],
         "count": 9,
@@ -71,11 +72,11 @@ async def test_standing_items_come_once_with_the_rows_in_the_order_of_weight(eng
     ]
     told = await keep(engine, "user:a", *orders, fact("The boat is called Swift"))
     [number] = await engine.ledger.read(lambda conn: list(queries.survey(conn, "default", ["user:a"]).numbers.values()))
-    rows, standing = await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [number], [told[0], told[3], "nobody"]))
+    rows, standing, _ = await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [number], [told[0], told[3], "nobody"]))
     assert sorted(row.id for row in rows) == sorted([told[0], told[3]])
     assert [row.conclusion for row in standing] == ["回答要简短", "Say the date first", "Answer in metric units"]
-    assert (await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [number], [])))[1] == standing
-    assert await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [], [told[0]])) == ([], [])
+    assert (await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [number], []))).standing == standing
+    assert await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [], [told[0]])) == ([], [], {})
 
 
 async def test_a_server_that_forgot_a_statement_is_told_it_again(engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""Vectors by memory, without reading the memories: of the spaces and the model that are asked for, the same on every database."""
+"""Rows of a recall with the vectors of some: of their own space and of the model that is asked for, the same on every database."""
 
 import numpy as np
 
@@ -6,6 +6,7 @@ from hindwise.index.document import document_of
 from hindwise.ledger import embeddings, memory_changes, spaces
 from hindwise.model.ids import derive
 from hindwise.model.memory import Kind, Memory
+from hindwise.recall import queries
 from tests.build import NOON, TENANT
 
 TEXTS = ("Keeps the violin in the attic", "小提琴放在阁楼", "Rents the canoe in May")
@@ -29,13 +30,16 @@ def keep(conn) -> dict[str, int]:
     return numbers
 
 
-async def test_vectors_come_by_memory_of_the_asked_spaces_and_model(ledger):
+async def test_vectors_come_with_the_rows_that_they_are_wanted_of(ledger):
     numbers = await ledger.write(keep)
-    every = [derive(name, at) for name in numbers for at in range(3)]
     user = numbers["user:a"]
-    found = await ledger.read(lambda conn: embeddings.of_memories(conn, [user], "m", every))
-    assert {name: list(value) for name, value in found.items()} == {derive("user:a", at): list(vector(10 * user + at)) for at in range(2)}
-    both = await ledger.read(lambda conn: embeddings.of_memories(conn, list(numbers.values()), "m", every))
-    assert len(both) == 4
-    for spaces_asked, model, ids in (([user], "another", every), ([], "m", every), ([user], "m", [])):
-        assert await ledger.read(lambda conn, given=(spaces_asked, model, ids): embeddings.of_memories(conn, *given)) == {}
+    every = [derive(name, at) for name in numbers for at in range(3)]
+    wanted = [derive("user:a", 0), derive("user:a", 2), derive("agent:x", 0), "nobody"]
+    for ask in (queries.live_rows, queries.rows_and_standing):
+        rows, *_, known = await ledger.read(lambda conn, ask=ask: ask(conn, [user], every, vectors=queries.Vectors(wanted, "m")))
+        assert sorted(row.id for row in rows) == sorted(derive("user:a", at) for at in range(3))
+        assert list(known[derive("user:a", 0)]) == list(vector(10 * user))
+        assert derive("user:a", 2) not in known, "of this text none is known"
+        for other in (queries.Vectors(wanted, "another"), queries.Vectors()):
+            rows, *_, known = await ledger.read(lambda conn, ask=ask, other=other: ask(conn, [user], every, vectors=other))
+            assert (len(rows), known) == (3, {})
