@@ -70,7 +70,8 @@ class Door(APIRoute):
 
 def _check_coding(request: Request) -> None:
     coding = request.headers.get("content-encoding", "").strip().lower()
-    if coding not in {"", "identity"}:
+    # A charset is what some senders take it for: the body is as it is.
+    if coding not in {"", "identity", "utf-8", "utf8"}:
         raise UnsupportedMedia(f"the body is encoded as {coding[:40]!r}: send it as it is, without `Content-Encoding`")
 
 

@@ -98,7 +98,7 @@ class Settings(BaseSettings):
     """Telephone numbers are masked like secrets before anything is stored or sent. False: they are kept, and may be remembered."""
     mask_emails: bool = False
     """The same for e-mail addresses. Either holds for what comes from then on: what is stored stays as it is."""
-    sweep_interval_s: float = Field(default=5.0, gt=0, allow_inf_nan=False)
+    sweep_interval_s: float = Field(default=5.0, gt=0, le=3_600, allow_inf_nan=False)
     """How often the API looks for accepted work that never reached Temporal."""
     upkeep_every_minutes: float = Field(default=5.0, gt=0, allow_inf_nan=False)
     """How often upkeep looks for what is due."""

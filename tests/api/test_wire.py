@@ -96,6 +96,8 @@ async def test_a_compressed_body_is_refused_in_words_that_say_so(front: Front) -
         answer = await front.http.post(path, content=b"\x1f\x8b\x08", headers={"Content-Encoding": "gzip"})
         assert (answer.status_code, answer.json()["type"]) == (415, "unsupported-media-type")
         assert "gzip" in answer.json()["detail"]
+        as_it_is = await front.http.post(path, content=b"[]", headers={"Content-Encoding": "UTF-8"})
+        assert as_it_is.status_code != 415
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
