@@ -50,7 +50,7 @@ class Filters:
 
 
 class Candidate(NamedTuple):
-    """One find. `lexical`: BM25, 0.0 if not in the lexical pool; `cosine`: in [-1, 1], exact, None without vectors.
+    """One find. `lexical`: BM25, 0.0 if not in the lexical pool; `cosine`: in [-1, 1], exact, None without vectors or left out.
 
     `coverage`: share of the query's idf weight that the document's tokens cover, 0..1.
     """

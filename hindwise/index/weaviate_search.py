@@ -28,7 +28,7 @@ _LEAST = 40
 stay."""
 _LEAN_SLACK = 4
 _ALL_NEAR = 150
-"""Of a space up to this size a lean question asks how near each is: that takes less than to read the vectors of those the words found."""
+"""Of a space up to this size a lean question asks how near each is: it takes hardly longer, and then nothing is left out."""
 _PAGE = 1_000
 _CHANGES = 200
 """More than this since the last question, and all is counted anew."""

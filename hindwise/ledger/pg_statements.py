@@ -81,7 +81,7 @@ def sent(conn: Connection, text: Text, values: Mapping[str, Any]) -> Iterator[Ca
         nonlocal is_waited_for
         with _as_sqlalchemy_has_it(conn, text, driver, dbapi):
             is_waited_for = False
-            result = driver.wait(dbapi.generators.fetch_many(libpq))[-1]
+            result = driver.wait(dbapi.generators.execute(libpq))[-1]
             if result.status != dbapi.pq.ExecStatus.TUPLES_OK and dbapi.errors.error_from_result(result).sqlstate == _UNKNOWN:
                 return _directly(conn.info, driver, dbapi, text, values)
             return _rows(known, _checked(result, dbapi, dbapi.pq.ExecStatus.TUPLES_OK))
@@ -91,7 +91,7 @@ def sent(conn: Connection, text: Text, values: Mapping[str, Any]) -> Iterator[Ca
     finally:
         if is_waited_for:
             with suppress(dbapi.Error):  # a connection that is lost says so to whoever asks it next
-                driver.wait(dbapi.generators.fetch_many(libpq))
+                driver.wait(dbapi.generators.execute(libpq))
 
 
 def _takes_statements(driver: Any) -> bool:

@@ -17,13 +17,14 @@ from hindwise.recall import queries
 from hindwise.recall.candidates import Found, cosine_of, score_rows
 from hindwise.recall.finding import Asked, Finds, best_of, ms_since
 from hindwise.recall.judge import Judge, Sifted
-from hindwise.recall.rows import Raw
+from hindwise.recall.rows import Raw, is_over
 from hindwise.recall.select import Scored, select
 
 _SPARE = 12
 """Of each space's finds so many more than are wanted are read; measured together with the number of finds."""
 _MANY_GONE = 0.25
-"""More of what was read than this: what may not be told any more hides what may. One or two are nothing unusual (drafts beside a head)."""
+"""More of what is read of a space than this, in all spaces: what may not be told any more hides what may. One or two are nothing unusual
+(drafts beside a head)."""
 _DEGRADED_ROWS = 2_000
 """Newest rows that a recall without an index looks through."""
 
@@ -66,7 +67,7 @@ def choose(conn: Connection, asked: Asked, finds: Finds, judge: Judge, model: st
     found = [
         Found(row, known.lexical, cosine_of(vectors.get(row.id), asked.vector) if known.cosine is None else known.cosine)
         for row in rows
-        if (known := candidates.get(row.id)) is not None
+        if (known := candidates.get(row.id)) is not None and not is_over(row, judge.now)
     ]
     gone = len(candidates) - len(found)
     found += _by_ledger(conn, asked, numbers, model, [row for row in rows if row.id not in candidates])

@@ -1,7 +1,8 @@
 """What the index finds for a question: asked on the ledger thread where it lies in this process, else from the event loop.
 
 An index on a server leaves out how near the finds of the words are in meaning: not nearer, that is known, than the farthest that was
-found by meaning. It counts as so near while the best are picked, in either index; of those that are read the ledger tells it.
+found by meaning, unless it has no vector yet. It counts as so near while the best are picked, in either index; of those that are read the
+ledger tells it.
 """
 
 import asyncio
@@ -100,7 +101,7 @@ class Finder:
         return Finds(survey, lists, False, survey_ms, ms_since(at), per_pool)
 
     async def find(self, asked: Asked, survey: Survey, survey_ms: float, per_pool: int) -> Finds:
-        """Ask the index about each space that exists, side by side. Raises LedgerUnavailable."""
+        """Ask the index about each space that exists, side by side."""
         if survey.behind:
             return Finds(survey, (), True, survey_ms, 0.0)
         at = perf_counter()

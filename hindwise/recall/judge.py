@@ -108,7 +108,7 @@ class Judge:
         if len(items) <= keep:
             return items
         # They come in order of id, which decides between equal ones.
-        items = sorted(items, key=lambda item: -profiles.at_most(item.relevance, item.found.row.importance, item.found.row.hits))
+        items = sorted(items, key=_at_most, reverse=True)
         return list(islice(_without_crowds(items), keep))
 
     def _wanted(self, item: Found) -> bool:
@@ -170,6 +170,11 @@ class Judge:
         if not scope:
             return 0.5
         return 1.0 if not set(tokens(scope)).isdisjoint(self.question.tokens) else 0.0
+
+
+def _at_most(item: Hopeful) -> float:
+    row = item.found.row
+    return profiles.at_most(item.relevance, row.importance, row.hits, pending=row.status == "pending")
 
 
 def _without_crowds(items: Iterable[Hopeful]) -> Iterator[Hopeful]:

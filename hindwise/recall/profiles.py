@@ -31,9 +31,10 @@ class Parts(NamedTuple):
     score: float
 
 
-def at_most(relevance: float, importance: int, hits: int) -> float:
+def at_most(relevance: float, importance: int, hits: int, *, pending: bool = False) -> float:
     """Return the score before decay: no profile gives more."""
-    return RELEVANCE * relevance + IMPORTANCE * importance / 10 + HITS * hits / (hits + _HALF_OF_HITS)
+    total = RELEVANCE * relevance + IMPORTANCE * importance / 10 + HITS * hits / (hits + _HALF_OF_HITS)
+    return total * PENDING_WEIGHT if pending else total
 
 
 def score(

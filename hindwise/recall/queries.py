@@ -212,8 +212,8 @@ def live_rows(
     if not vectors.of:
         return _tellable(_raw(_BY_IDS.rows(conn, {"ids": list(ids)})), space_nos), {}
     found = _BY_IDS_WITH_VECTORS.rows(conn, {"ids": list(ids), "vectors": list(vectors.of), "model": vectors.model})
-    known = {row[0]: np.frombuffer(row[-1], dtype=np.float32) for row in found if row[-1] is not None}
-    return _tellable(_raw(row[:-1] for row in found), space_nos), known
+    rows = _tellable(_raw(row[:-1] for row in found), space_nos)
+    return rows, _vectors_of(rows, found)
 
 
 def _tellable(rows: Iterable[Raw], space_nos: Sequence[int]) -> list[Raw]:
@@ -240,8 +240,13 @@ def rows_and_standing(conn: Connection, space_nos: Sequence[int], ids: Sequence[
     found = _ROWS_AND_STANDING.rows(conn, asked)
     stand = _raw(row[:-2] for row in found if row[-2])
     stand.sort(key=lambda row: (-row.importance, -row.recorded_at, row.id))
-    known = {row[0]: np.frombuffer(row[-1], dtype=np.float32) for row in found if row[-1] is not None}
-    return Read(_tellable(_raw(row[:-2] for row in found if not row[-2]), space_nos), stand, known)
+    rows = _tellable(_raw(row[:-2] for row in found if not row[-2]), space_nos)
+    return Read(rows, stand, _vectors_of(rows, found))
+
+
+def _vectors_of(rows: Sequence[Raw], found: Iterable[tuple[Any, ...]]) -> dict[str, Vector]:
+    told = {row.id for row in rows}
+    return {one[0]: np.frombuffer(one[-1], dtype=np.float32) for one in found if one[-1] is not None and one[0] in told}
 
 
 def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Raw]:

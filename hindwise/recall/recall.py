@@ -135,16 +135,17 @@ class Recaller:
         return asyncio.create_task(self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question)), name="recall-survey")
 
     async def _asking(self, asked: Asked, survey: Survey, survey_ms: float) -> _Told:
-        async def at_depth(per_pool: int) -> _Told:
-            finds = await self._finder.find(asked, survey, survey_ms, per_pool)
-            return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, finds))
-
         first, *deeper = depths(asked.query)
-        told = await at_depth(first)
+        finds = await self._finder.find(asked, survey, survey_ms, first)
+        told = await self._told(asked, finds)
         for per_pool in deeper:
-            if told.is_short and not (again := await at_depth(per_pool)).finds.down:
-                told = again
+            # An index that fails at the second look has answered the first.
+            if told.is_short and not (finds := await self._finder.find(asked, survey, survey_ms, per_pool)).down:
+                told = await self._told(asked, finds)
         return told
+
+    async def _told(self, asked: Asked, finds: Finds) -> _Told:
+        return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, finds))
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
         """The question's vector, whether the embedder failed to give one, and how long it took in ms."""

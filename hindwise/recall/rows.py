@@ -119,5 +119,10 @@ def memory_of(row: Raw) -> Memory:
     return assembled(Memory, values)
 
 
+def is_over(row: Raw, now: datetime) -> bool:
+    """Whether its time is over, as `aging.is_expired` has it, though upkeep has not come by."""
+    return row.expires_at is not None and not row.pinned and not row.confirmed_by and _moment(row.expires_at) <= now
+
+
 def _moment(microseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=microseconds)

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -119,7 +120,18 @@ async def test_what_was_sent_and_not_taken_leaves_the_connection_as_it_was(engin
     assert await engine.ledger.read(ask) == 1
 
 
-async def test_a_connection_that_ends_between_sending_and_taking_is_replaced(engine: Engine) -> None:
+def _shut(conn: Connection) -> None:
+    with socket.socket(fileno=os.dup(conn.connection.driver_connection.pgconn.socket)) as same:
+        same.shutdown(socket.SHUT_RDWR)
+
+
+def _terminated(conn: Connection) -> None:
+    with conn.engine.connect() as other:
+        other.execute(text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": conn.connection.driver_connection.info.backend_pid})
+
+
+@pytest.mark.parametrize("ended", [_shut, _terminated])
+async def test_a_connection_that_ends_between_sending_and_taking_is_replaced(engine: Engine, ended: Callable[[Connection], None]) -> None:
     await keep(engine, "user:a", fact("The boat is called Swift"))
     asked = {"tenant": "default", "names": ["user:a"]}
     tries: list[int] = []
@@ -129,9 +141,7 @@ async def test_a_connection_that_ends_between_sending_and_taking_is_replaced(eng
         with queries._SURVEY.sent(conn, asked) as take:
             if not tries:
                 tries.append(1)
-                driver = conn.connection.driver_connection
-                with socket.socket(fileno=os.dup(driver.pgconn.socket)) as same:
-                    same.shutdown(socket.SHUT_RDWR)
+                ended(conn)
             return len(take())
 
     assert await engine.ledger.read(ask) == 1

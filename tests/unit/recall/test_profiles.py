@@ -29,8 +29,9 @@ def test_an_old_lesson_weighs_less_and_an_old_preference_does_not() -> None:
     assert parts_of(memory(kind=Kind.PREFERENCE, recorded_at=old)).decay == 1.0
 
 
-def test_what_awaits_a_person_counts_half() -> None:
+def test_what_awaits_a_person_counts_half_in_the_preselection_too() -> None:
     assert parts_of(memory(status=Status.PENDING)).score == pytest.approx(parts_of(memory()).score / 2)
+    assert profiles.at_most(0.8, 6, 2, pending=True) == pytest.approx(profiles.at_most(0.8, 6, 2) / 2)
 
 
 def test_no_score_exceeds_what_the_preselection_expects_of_it() -> None:
