@@ -125,8 +125,8 @@ async def test_the_index_of_the_newest_draws_no_other_question_of_a_recall_to_it
     await ledger.write(lambda conn: multiply(conn, 20))
     if statistics:
         await ledger.write(lambda conn: conn.execute(text("ANALYZE")))
-    known = {"spaces": numbers[:2], "ids": ["a"], "slots": ["slot 3"]}
-    for statement in (queries._STANDING, queries._STANDING_IDS, queries._BY_IDS, queries._EARLIER):
+    known = {"spaces": numbers[:2], "ids": ["a"], "slots": ["slot 3"], "vectors": ["a"], "model": "m"}
+    for statement in (queries._STANDING, queries._ROWS_AND_STANDING, queries._BY_IDS, queries._BY_IDS_WITH_VECTORS, queries._EARLIER):
         wanted = {bind.key for bind in statement.statement.compile().bind_names if bind.required}
         given = {name: value for name, value in known.items() if name in wanted}
         found = await ledger.read(lambda conn, ask=statement, given=given: plan(conn, ask, given))
