@@ -25,6 +25,7 @@ LANDED = {
     "0001_what_is_remembered": "eed342484b6aeda0f9827532ef31e190201445d4284c7f0896954f02f4b776f6",
     "0002_how_it_is_worked_with": "f280c00de8d3678a17495f3c11551851b0fc565d4a0bf73258e9d3140cbd01d6",
     "0003_what_is_counted_and_told_apart": "74d67209d37aa41e45782845f1c9e33f23ea9fa9c53bf0cbe81bbf01f799031a",
+    "0004_what_was_learned_last": "78d2a222ed6379363cfcf8a2f7667866e1fbd08976bb2a754f6ff7ef3eddce22",
 }
 LANGUAGES = {"en": "en", "zh": "zh", "none": "en"}
 """Each memory, and the language it has afterwards; one was kept before languages were told."""
