@@ -139,6 +139,22 @@ def alone_in_migrating(conn: Connection) -> None:
         conn.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
 
 
+@contextmanager
+def read_in_order(conn: Connection) -> Iterator[None]:
+    """Within it, let questions for the first rows of an order walk an index that has it, whatever the database knows of the table.
+
+    Of a space that grew since it last counted, Postgres expects a row or two, and would read and sort all. In a unit that only reads; one
+    that writes plans as ever. What else is asked in it is planned so too. SQLite counts on nothing, and walks anyway.
+    """
+    driver: Any = conn.connection.driver_connection
+    if conn.dialect.name == "sqlite" or not driver.autocommit:
+        yield
+        return
+    conn.exec_driver_sql("BEGIN; SET LOCAL enable_sort = off")  # a pooler between us and the server keeps a transaction together
+    yield
+    conn.exec_driver_sql("COMMIT")  # after an error whoever ends the unit takes the transaction back
+
+
 def _make_sqlite_private(_dialect: Any, _record: Any, given: Sequence[Any], _options: Any) -> None:
     if not str(given[0]).startswith((":", "file:")):  # in memory, or named by a URI, which is its maker's affair
         make_private(Path(given[0]))

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row, bindparam, func, or_, select, text
 
 from hindwise.errors import NotFound
 from hindwise.ledger.direct import Direct
+from hindwise.ledger.engine import read_in_order
 from hindwise.ledger.schema import ONLY_LIVE, episodes, evidence, memories, memory_events, memory_links
 from hindwise.model.memory import LIVE, Evidence, Memory, Status, Words
 
@@ -187,7 +188,8 @@ _NEWEST_LIVE = Direct(
 
 def newest_live(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Row[Any]]:
     """Return live rows of these spaces, newest first. Each space is asked by itself: so an index is walked from its end."""
-    found = [row for number in space_nos for row in _NEWEST_LIVE.rows(conn, {"space": number, "most": limit})]
+    with read_in_order(conn):
+        found = [row for number in space_nos for row in _NEWEST_LIVE.rows(conn, {"space": number, "most": limit})]
     found.sort(key=lambda row: row.id)
     found.sort(key=lambda row: row.recorded_at, reverse=True)
     return found[:limit]

@@ -53,7 +53,7 @@ def ask(conn: Connection, text: Text, values: Mapping[str, Any]) -> Rows:
     driver: Any = conn.connection.driver_connection
     dbapi: Any = conn.dialect.loaded_dbapi
     with _as_sqlalchemy_has_it(conn, text, driver, dbapi):
-        if _takes_statements(driver):
+        if _takes_statements(driver, dbapi):
             return _directly(conn.info, driver, dbapi, text, values)
         with driver.cursor(binary=True) as cursor:  # texts, numbers and bytes as they are, not written out and read again
             found: list[tuple[Any, ...]] = cursor.execute(text.sql, values).fetchall()
@@ -70,7 +70,7 @@ def sent(conn: Connection, text: Text, values: Mapping[str, Any]) -> Iterator[Ca
     driver: Any = conn.connection.driver_connection
     dbapi: Any = conn.dialect.loaded_dbapi
     known: _Known | None = conn.info.get(_KNOWN)
-    if known is None or text not in known.texts or not _takes_statements(driver):
+    if known is None or text not in known.texts or not _takes_statements(driver, dbapi):
         yield lambda: ask(conn, text, values)
         return
     libpq, is_waited_for = driver.pgconn, True
@@ -94,8 +94,11 @@ def sent(conn: Connection, text: Text, values: Mapping[str, Any]) -> Iterator[Ca
                 driver.wait(dbapi.generators.execute(libpq))
 
 
-def _takes_statements(driver: Any) -> bool:
-    return driver.autocommit and driver.prepare_threshold is not None
+def _takes_statements(driver: Any, dbapi: Any) -> bool:
+    # In a transaction not: what a server says of a name that it knows, or does not, would end it.
+    return (
+        driver.autocommit and driver.prepare_threshold is not None and driver.pgconn.transaction_status == dbapi.pq.TransactionStatus.IDLE
+    )
 
 
 @contextmanager

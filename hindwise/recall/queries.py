@@ -29,6 +29,7 @@ from sqlalchemy import (
 )
 
 from hindwise.embed.base import Vector
+from hindwise.ledger.engine import read_in_order
 from hindwise.ledger.prepared import Prepared, is_sqlite
 from hindwise.ledger.schema import ONLY_LIVE, embeddings, episodes, evidence, memories, outbox, spaces
 from hindwise.ledger.times import Utc
@@ -254,7 +255,8 @@ def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[
     if not space_nos:
         return []
     numbers = {f"space_{place}": number for place, number in enumerate(space_nos)}
-    return _raw(_newest(len(space_nos)).rows(conn, {**numbers, "count": limit}))
+    with read_in_order(conn):
+        return _raw(_newest(len(space_nos)).rows(conn, {**numbers, "count": limit}))
 
 
 def earlier_values(conn: Connection, space_nos: Sequence[int], heads: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from sqlalchemy import insert, select, text, true
 
 from hindwise.ledger import memories as memory_rows
 from hindwise.ledger import memory_changes, spaces
+from hindwise.ledger.engine import read_in_order
 from hindwise.ledger.schema import memories
 from hindwise.model.memory import Status
 from hindwise.recall import queries
@@ -48,10 +49,14 @@ async def filled(ledger):
     return await ledger.write(fill)
 
 
+def count(conn):
+    """Now the database knows how much there is of what."""
+    conn.execute(text("ANALYZE"))
+
+
 @pytest.fixture
 async def known(ledger, filled):
-    """The same, and the database knows how much there is of what."""
-    await ledger.write(lambda conn: conn.execute(text("ANALYZE")))
+    await ledger.write(count)
     return filled
 
 
@@ -73,6 +78,25 @@ def plan(conn, statement, given, how="EXPLAIN"):
     return "\n".join(conn.exec_driver_sql(f"{how} {asked.sql}", bound).scalars())
 
 
+def grow(conn):
+    """Much more that the database has not counted, as in the minute after a large import."""
+    if conn.dialect.name != "sqlite":
+        conn.execute(text("ALTER TABLE memories SET (autovacuum_enabled = false)"))
+    multiply(conn, 60)
+
+
+@pytest.fixture
+async def grown(ledger, filled):
+    await ledger.write(grow)
+    return filled
+
+
+def rows_read(conn):
+    """How many rows of memories Postgres has read so far, by whatever way."""
+    conn.execute(text("SELECT pg_stat_force_next_flush()"))
+    return conn.execute(text("SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = 'memories'")).scalar_one()
+
+
 async def test_they_come_newest_first_and_by_id_where_they_came_at_once(ledger, filled):
     kept, numbers = filled
     for asked in (numbers[:1], numbers[:2]):
@@ -91,14 +115,58 @@ async def test_they_come_newest_first_and_by_id_where_they_came_at_once(ledger, 
 
 
 @pytest.mark.parametrize("spaces_asked", [1, 2])
-async def test_of_a_space_no_more_is_read_and_put_in_order_than_is_told(ledger, known, spaces_asked):
-    given = {"count": 20, **{f"space_{place}": number for place, number in enumerate(known[1][:spaces_asked])}}
-    found = await ledger.read(lambda conn: plan(conn, queries._newest(spaces_asked), given, "EXPLAIN ANALYZE"))
+@pytest.mark.parametrize("so", [count, grow])
+async def test_of_a_space_no_more_is_read_and_put_in_order_than_is_told(ledger, filled, so, spaces_asked):
+    await ledger.write(so)
+    given = {"count": 20, **{f"space_{place}": number for place, number in enumerate(filled[1][:spaces_asked])}}
+
+    def asked(conn):
+        with read_in_order(conn):
+            return plan(conn, queries._newest(spaces_asked), given, "EXPLAIN ANALYZE")
+
+    found = await ledger.read(asked)
     assert found.count("ix_memories_newest") == len(re.findall("(?i)(?:scan|search).* on memories|search memories", found)) == spaces_asked
     if not ledger.is_sqlite:
         # Those of one moment are put in order among themselves.
         assert found.count("Incremental Sort") == spaces_asked and "  Sort  (" not in found, found
         assert not re.search(r"Removed by Filter: \d{3}", found), found
+
+
+@pytest.mark.parametrize("newest", [queries.newest_rows, memory_rows.newest_live])
+async def test_of_much_that_postgres_has_not_counted_yet_only_the_newest_are_read(ledger, grown, newest):
+    if ledger.is_sqlite:
+        return  # counts on nothing: its plan is asked above and below
+    numbers = grown[1][:2]
+
+    def asked(conn):
+        before = rows_read(conn)
+        found = newest(conn, numbers, 300)
+        return found, rows_read(conn) - before
+
+    found, read = await ledger.read(asked)
+    assert len(found) == 300
+    # Of each space: as many as are told, what was superseded among them, and of the last moment the others.
+    assert read < 2 * (300 * 1.5 + 3 * 60), read
+
+
+async def test_an_error_while_they_are_read_leaves_no_setting_behind(ledger, filled):
+    if ledger.is_sqlite:
+        return
+
+    def fails(conn):
+        with read_in_order(conn):
+            raise LookupError
+
+    def settings(conn):
+        with read_in_order(conn):
+            within = conn.execute(text("SELECT current_setting('enable_sort')")).scalar_one()
+        return within, conn.execute(text("SELECT current_setting('enable_sort')")).scalar_one()
+
+    for _ in range(3):
+        with pytest.raises(LookupError):
+            await ledger.read(fails)
+        assert await ledger.read(settings) == ("off", "on")
+        assert (await ledger.read(lambda conn: queries.newest_rows(conn, filled[1], 1)))[0].conclusion in WORDS
 
 
 async def test_what_a_model_is_shown_is_read_so_too(ledger, known):
