@@ -79,6 +79,10 @@ def make_engine(url: str, limits: Limits = Limits()) -> Engine:
         raise InvalidInput(f"HINDWISE_DATABASE_URL is no URL of a database: {_FORMS}") from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
+        if parsed.database in {None, "", ":memory:"}:
+            raise InvalidInput(
+                f"HINDWISE_DATABASE_URL names no file, so nothing would be kept and no two processes would share it: {_FORMS}"
+            )
         engine = create_engine(
             parsed, pool_size=8, max_overflow=4, pool_timeout=10, hide_parameters=True, connect_args={"check_same_thread": False}
         )
@@ -97,6 +101,7 @@ def _postgres_engine(url: URL, limits: Limits) -> Engine:
     given = {
         "connect_timeout": max(2, round(limits.connect_timeout_s)),  # libpq counts whole seconds, and takes 1 for 2
         "application_name": "hindwise",
+        "client_encoding": "utf8",  # whatever PGCLIENTENCODING says
         # A machine that is gone without a word is noticed: by silence, and by what it does not acknowledge.
         "keepalives_idle": 10,
         "keepalives_interval": 5,
@@ -118,6 +123,8 @@ def _postgres_engine(url: URL, limits: Limits) -> Engine:
     except ImportError as error:
         raise InvalidInput("the ledger on Postgres needs psycopg: pip install 'hindwise[postgres]'") from error
 
+    event.listen(engine, "do_connect", _connect_to_unicode)
+
     def prepare(connection: Any, _record: Any) -> None:
         # Not as start-up options: a pooler between us and the server refuses those.
         with connection.cursor() as cursor:
@@ -130,6 +137,22 @@ def _postgres_engine(url: URL, limits: Limits) -> Engine:
 
     event.listen(engine, "connect", prepare)
     return engine
+
+
+def _connect_to_unicode(dialect: Any, _record: Any, given: Sequence[Any], options: dict[str, Any]) -> Any:
+    """Connect. Raises InvalidInput where the URL asks for what there is not, or the database cannot hold every word."""
+    try:
+        connection = dialect.loaded_dbapi.connect(*given, **options)
+    except dialect.loaded_dbapi.ProgrammingError as error:  # the driver's own: no server has been asked yet
+        raise InvalidInput(f"HINDWISE_DATABASE_URL is not understood ({what_differs(error)}): {_FORMS}") from None
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding in {None, "UTF8"}:
+        return connection
+    connection.close()
+    raise InvalidInput(
+        f"the ledger's database is encoded in {encoding}, which cannot hold every word: make one with "
+        "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+    )
 
 
 def alone_in_migrating(conn: Connection) -> None:

@@ -11,6 +11,8 @@ _AWAY_CLASSES = frozenset({"08", "53", "57", "58"})
 """Connection, resources, an operator's hand, the server's own system."""
 _READ_ONLY = "25006"
 """What a standby says to a writer, also after a fail-over until it is promoted."""
+_NOT_ALLOWED = frozenset({"42501", "3F000"})
+"""Its user may not make or touch our tables, or has no schema for them: what an owner of the database cures."""
 
 
 def is_blip(error: BaseException) -> bool:
@@ -26,7 +28,9 @@ def is_away(error: Exception) -> bool:
     if isinstance(error, OperationalError | PoolTimeout):
         return True
     state = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
-    return bool(getattr(error, "connection_invalidated", False)) or state[:2] in _AWAY_CLASSES or state == _READ_ONLY
+    return (
+        bool(getattr(error, "connection_invalidated", False)) or state[:2] in _AWAY_CLASSES or state == _READ_ONLY or state in _NOT_ALLOWED
+    )
 
 
 def is_damage(error: Exception) -> bool:
@@ -59,12 +63,19 @@ _UNTIL_THEN = "make room, then it goes on by itself"
 _WHY = (
     ("refused", "nothing listens there"),
     ("resolve", "its host is not known"),
+    ("sslmode value", "the sslmode in its URL is none"),
+    ("support SSL", "it does not speak TLS, which sslmode in its URL asks for"),
+    ("certificate", "TLS with it fails: look at sslmode and sslrootcert in its URL"),
     ("authentication failed", "it knows another user or password"),
     ("does not exist", "it has no such database or user"),
     ("starting up", "it is starting"),
     ("shutting down", "it is shutting down"),
     ("too many", "it has no connection left"),
     ("remaining connection slots", "it has no connection left"),
+    ("permission denied", "its user may not do that: make it the owner of the database, or GRANT USAGE, CREATE ON SCHEMA public to it"),
+    ("no schema has been selected", "its search_path names no schema that exists"),
+    ("read-only transaction", "it takes no writes: it is a standby, or default_transaction_read_only is on"),
+    ("invalid port", "the port in its URL is none"),
     ("imeout", "it took too long"),
     ("disk is full", f"the disk is full; {_UNTIL_THEN}"),
     ("No space left", f"its server's disk is full; {_UNTIL_THEN}"),
