@@ -14,7 +14,7 @@ import structlog
 from hindwise.errors import HindwiseError, IndexUnavailable
 from hindwise.index import weaviate_schema
 from hindwise.index.base import Candidate, Filters, IndexItem, Vector, check_vector
-from hindwise.index.weaviate_client import Address, Client
+from hindwise.index.weaviate_client import CLIENT_ERRORS, Address, Client
 from hindwise.index.weaviate_connection import Connection, TenantMissing, TenantResting
 from hindwise.index.weaviate_names import collection_name, tenant_name
 from hindwise.index.weaviate_search import Asked, Searcher, pages
@@ -26,6 +26,7 @@ _OPEN_LIMIT_S = 5.0
 _LIST_LIMIT_S = 60.0
 _HEALTH_LIMIT_S = 1.5
 _ASK_AGAIN_S = 5.0
+_NO_COLLECTION = "class not found"
 _SPACES_AT_ONCE = 4
 
 T = TypeVar("T")
@@ -85,11 +86,20 @@ async def remove_generation(address: Address, generation: int, secret: bytes) ->
 
 
 async def check_access(address: Address, generation: int, secret: bytes) -> None:
-    """Return where the server lets us ask for the collection of one generation; nothing is made there. Raises as `remove_generation`."""
+    """Return where the server lets us ask for the collection of one generation, through both ports; nothing is made there.
+
+    Raises as `remove_generation`.
+    """
     name = collection_name(generation, secret)  # a key may be for names like this one alone
 
     async def ask(client: Client) -> None:
         await client.collections.exists(name)
+        try:
+            async with asyncio.timeout(_HEALTH_LIMIT_S):
+                await client.collections.use(name).tenants.get_by_names(["s_nobody"])
+        except (TimeoutError, *CLIENT_ERRORS) as error:
+            if _NO_COLLECTION not in str(error).lower():  # which is an answer
+                raise IndexUnavailable(f"Weaviate answers at {address.url}, but not at WEAVIATE_GRPC_URL={address.grpc_url}") from None
 
     connection = _connection_to(address, ask)
     try:

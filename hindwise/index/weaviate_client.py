@@ -108,12 +108,15 @@ class Address:
 def make_client(address: Address, *, query_s: float, insert_s: float) -> WeaviateAsyncClient:
     """Return a client that is not connected. query_s, insert_s: when the server is told to give up, in seconds.
 
-    Raises InvalidInput for an address that is no URL.
+    Raises InvalidInput for an address that is none, and for a key that no header can carry.
     """
+    rest, grpc = _endpoint(address.url, "WEAVIATE_URL"), _endpoint(address.grpc_url, "WEAVIATE_GRPC_URL")
+    if (rest.host, rest.port) == (grpc.host, grpc.port):
+        raise InvalidInput(f"WEAVIATE_URL and WEAVIATE_GRPC_URL both name {rest.host}:{rest.port}: the server has a port for each")
+    if not (address.api_key.isascii() and address.api_key.isprintable() and address.api_key == address.api_key.strip()):
+        raise InvalidInput("WEAVIATE_API_KEY is no key: it holds a line end, a space at an end, or what is not ASCII")
     return WeaviateAsyncClient(
-        connection_params=ConnectionParams(
-            http=_endpoint(address.url, "WEAVIATE_URL"), grpc=_endpoint(address.grpc_url, "WEAVIATE_GRPC_URL")
-        ),
+        connection_params=ConnectionParams(http=rest, grpc=grpc),
         auth_client_secret=weaviate.auth.AuthApiKey(address.api_key),
         additional_config=AdditionalConfig(
             timeout=Timeout(query=query_s, insert=insert_s, init=2),
@@ -124,12 +127,19 @@ def make_client(address: Address, *, query_s: float, insert_s: float) -> Weaviat
     )
 
 
+def with_scheme(url: str) -> str:
+    """The address as REST calls of our own need it: `host:port` means http, as it does to the client library."""
+    return (url if "://" in url else f"http://{url}").rstrip("/")
+
+
 def _endpoint(url: str, name: str) -> ProtocolParams:
-    parts = urlsplit(url if "://" in url else f"http://{url}")
     try:
-        port = parts.port or (443 if parts.scheme == "https" else 80)
+        parts = urlsplit(with_scheme(url))
+        port = 443 if parts.port is None and parts.scheme == "https" else 80 if parts.port is None else parts.port
     except ValueError:
-        port = 0
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port:
-        raise InvalidInput(f"{name}={url!r} is no address: write http://host:port")
+        parts, port = urlsplit(""), 0
+    bare = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
+    if parts.scheme not in ("http", "https") or not parts.hostname or " " in parts.hostname or not port or not bare:
+        # Not the address itself: who writes more than asked for may have written a password.
+        raise InvalidInput(f"{name} is no address: write http://host:port, without anything behind or before the host")
     return ProtocolParams(host=parts.hostname, port=port, secure=parts.scheme == "https")

@@ -13,7 +13,7 @@ import httpx2
 import structlog
 
 from hindwise.errors import HindwiseError, IndexUnavailable, InvalidInput
-from hindwise.index.weaviate_client import CLIENT_ERRORS, Address, Client, Trouble, make_client, trouble_of
+from hindwise.index.weaviate_client import CLIENT_ERRORS, Address, Client, Trouble, make_client, trouble_of, with_scheme
 
 PROBE_S = 0.25
 """How long the probe rests between two tries."""
@@ -105,7 +105,7 @@ class Connection:
         """Whether the server says that it has read what it holds. Before that, gRPC gives wrong answers."""
         if self._http is None:
             self._http = httpx2.AsyncClient(headers=self._address.headers(), timeout=PROBE_LIMIT_S, trust_env=False)
-        answer = await self._http.get(f"{self._address.url.rstrip('/')}/v1/.well-known/ready")
+        answer = await self._http.get(f"{with_scheme(self._address.url)}/v1/.well-known/ready")
         return answer.status_code == httpx2.codes.OK
 
     async def close(self) -> None:

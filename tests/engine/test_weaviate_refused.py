@@ -52,10 +52,48 @@ async def test_a_wrong_key_is_told_apart_from_a_server_that_is_away(weaviate_ser
     assert time.monotonic() - began < 5
 
 
-@pytest.mark.parametrize("url", ["", "http://", "ftp://somewhere:1", "http://host:port"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "   ",
+        "http://",
+        "ftp://somewhere:1",
+        "http://host:port",
+        "http://[::1:80",
+        "http://host:0",
+        "http://host:80/v1",
+        "http://u:p@h:80",
+    ],
+)
 async def test_an_address_that_is_none_is_refused(weaviate_server, url: str) -> None:
     with pytest.raises(InvalidInput, match="WEAVIATE_GRPC_URL"):
         await open_with(weaviate_server, WEAVIATE_GRPC_URL=url)
+
+
+@pytest.mark.parametrize("key", ["ends in a line end\n", "密码", " padded "])
+async def test_a_key_that_no_header_can_carry_is_refused_as_what_it_is(weaviate_server, key: str) -> None:
+    with pytest.raises(InvalidInput, match="WEAVIATE_API_KEY is no key"):
+        await open_with(weaviate_server, WEAVIATE_API_KEY=key)
+
+
+async def test_one_port_for_both_is_refused(weaviate_server) -> None:
+    with pytest.raises(InvalidInput, match="a port for each"):
+        await open_with(weaviate_server, WEAVIATE_GRPC_URL=weaviate_server.url)
+
+
+async def test_an_address_without_http_before_it_is_the_same_address(weaviate_server) -> None:
+    bare = {name: weaviate_server.env()[name].removeprefix("http://") for name in ("WEAVIATE_URL", "WEAVIATE_GRPC_URL")}
+    await (await open_with(weaviate_server, **bare)).close()
+
+
+async def test_a_place_whose_second_port_is_closed_is_not_begun(weaviate_server) -> None:
+    """A build that began there would hold up every change and erasure."""
+    settings = Settings(_env_file=None, **weaviate_server.env())
+    await factory.check_place(settings, "weaviate", 9_999, SECRET)
+    closed = Settings(_env_file=None, **{**weaviate_server.env(), "WEAVIATE_GRPC_URL": f"http://{nobody_at()}"})
+    with pytest.raises(IndexUnavailable, match="not at WEAVIATE_GRPC_URL"):
+        await factory.check_place(closed, "weaviate", 9_999, SECRET)
 
 
 def test_the_server_answers_nobody_without_a_key(weaviate_server) -> None:
