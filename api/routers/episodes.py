@@ -16,6 +16,7 @@ from api.services import Caller, Use
 from api.turns import whole_run
 from hindwise.errors import InvalidInput, NotFound
 from hindwise.ledger import episodes, reflections, sessions
+from hindwise.ledger.newest_first import Place
 from hindwise.model.episode import Outcome
 from hindwise.model.turn import Turn
 
@@ -55,21 +56,21 @@ async def post_episode(body: EpisodeBody, services: Use, caller: Caller, respons
 @router.get("", operation_id="list_episodes", openapi_extra=needs("read"))
 async def list_episodes(query: Annotated[EpisodesQuery, Query()], services: Use, caller: Caller) -> EpisodePage:
     """List finished tasks, the newest end first. Without `user_id`: those that name no user; with an admin key, everybody's."""
-    cursor = decode(query.cursor)
+    after = decode(query.cursor)
     rows, following = await services.engine.ledger.read(
         lambda conn: page(
-            lambda before, n: episodes.page(
+            lambda place, n: episodes.page(
                 conn,
                 caller.tenant_id,
                 user_id=query.user_id or "",
                 agent_id=query.agent_id or "",
                 outcome=str(query.outcome or ""),
                 ownerless=not query.user_id and not is_admin(caller),
-                before=before,
+                after=place,
                 limit=n,
             ),
-            lambda row: (row.ended_at, row.id),
-            cursor,
+            lambda row: Place(row.ended_at, row.id),
+            after,
             query.limit,
         )
     )

@@ -15,6 +15,7 @@ from api.services import Caller, Use
 from api.writing import write
 from hindwise.errors import InvalidInput
 from hindwise.ledger import memories, review
+from hindwise.ledger.newest_first import Place
 from hindwise.model.memory import Evidence, Memory
 from hindwise.model.space import spaces_of
 from hindwise.recall.remember import forget
@@ -36,22 +37,22 @@ async def create_memory(body: MemoryBody, request: Request, services: Use, calle
 @router.get("", operation_id="list_memories", openapi_extra=needs("read"))
 async def list_memories(query: Annotated[MemoriesQuery, Query()], services: Use, caller: Caller) -> MemoryPage:
     """List what is kept in the named spaces, the newest first, history included."""
-    cursor, spaces = decode(query.cursor), spaces_of(query.user_id, query.agent_id)
+    after, spaces = decode(query.cursor), spaces_of(query.user_id, query.agent_id)
 
     def work(conn: Connection) -> tuple[list[Memory], str | None]:
         rows, following = page(
-            lambda before, n: memories.page(
+            lambda place, n: memories.page(
                 conn,
                 caller.tenant_id,
                 spaces,
                 kind=str(query.kind or ""),
                 status=str(query.status or ""),
                 containing=clean(query.q),
-                before=before,
+                after=place,
                 limit=n,
             ),
-            lambda row: (row.recorded_at, row.id),
-            cursor,
+            lambda row: Place(row.recorded_at, row.id),
+            after,
             query.limit,
         )
         # As for a single one: quotes are shown to the user they came from.
@@ -68,13 +69,13 @@ async def list_waiting(query: Annotated[ReviewQuery, Query()], services: Use, ca
     if not (query.user_id or query.agent_id or is_admin(caller)):
         raise InvalidInput("name a user_id or an agent_id: only an admin key sees what waits of everybody")
     spaces = spaces_of(query.user_id, query.agent_id) if query.user_id or query.agent_id else None
-    cursor = decode(query.cursor)
+    after = decode(query.cursor)
 
     def work(conn: Connection) -> tuple[list[Memory], str | None]:
         rows, following = page(
-            lambda before, n: review.waiting(conn, caller.tenant_id, spaces, before=before, limit=n),
-            lambda row: (row.recorded_at, row.id),
-            cursor,
+            lambda place, n: review.waiting(conn, caller.tenant_id, spaces, after=place, limit=n),
+            lambda row: Place(row.recorded_at, row.id),
+            after,
             query.limit,
         )
         return _with_own_quotes(conn, rows, query.user_id or ""), following

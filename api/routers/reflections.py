@@ -16,6 +16,7 @@ from api.rerunning import rerun
 from api.services import Caller, Services, Use
 from hindwise.errors import InvalidInput, NotAllowed, NotFound
 from hindwise.ledger import reflections, refusals
+from hindwise.ledger.newest_first import Place
 from hindwise.model.reflection import Decision, ReflectionStatus
 
 router = APIRouter(prefix="/v1/reflections", tags=["reflections"], route_class=Door)
@@ -26,12 +27,12 @@ _MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)
 @router.get("", operation_id="list_reflections", openapi_extra=needs("read"))
 async def list_reflections(query: Annotated[ReflectionsQuery, Query()], services: Use, caller: Caller) -> ReflectionPage:
     """List reflections, the newest first."""
-    cursor, since = decode(query.cursor), _since(query.since)
+    after, since = decode(query.cursor), _since(query.since)
     rows, following = await services.engine.ledger.read(
         lambda conn: page(
-            lambda before, n: reflections.page(conn, caller.tenant_id, status=str(query.status or ""), since=since, before=before, limit=n),
-            lambda row: (row.created_at, row.id),
-            cursor,
+            lambda place, n: reflections.page(conn, caller.tenant_id, status=str(query.status or ""), since=since, after=place, limit=n),
+            lambda row: Place(row.created_at, row.id),
+            after,
             query.limit,
         )
     )

@@ -18,6 +18,7 @@ from api.turns import is_small, to_turns
 from hindwise.errors import NotFound
 from hindwise.ledger import intake, sessions
 from hindwise.ledger.intake import Accepted
+from hindwise.ledger.newest_first import Place
 from hindwise.ledger.sessions import Recorded, SessionRow
 from hindwise.model.turn import Turn
 from hindwise.text.token_budget import count_tokens
@@ -97,14 +98,14 @@ async def list_sessions(query: Annotated[SessionsQuery, Query()], services: Use,
     """List sessions, the newest turn first. Without `user_id`: those that name no user; with an admin key, everybody's."""
     user_id = query.user_id or ""
     ownerless = not user_id and not is_admin(caller)
-    cursor = decode(query.cursor)
+    after = decode(query.cursor)
     rows, following = await services.engine.ledger.read(
         lambda conn: page(
-            lambda before, n: sessions.page(
-                conn, caller.tenant_id, query.state or "", user_id=user_id, ownerless=ownerless, before=before, limit=n
+            lambda place, n: sessions.page(
+                conn, caller.tenant_id, query.state or "", user_id=user_id, ownerless=ownerless, after=place, limit=n
             ),
-            lambda row: (row.last_turn_at, row.handle),
-            cursor,
+            lambda row: Place(row.last_turn_at, row.handle),
+            after,
             query.limit,
         )
     )

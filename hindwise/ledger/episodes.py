@@ -11,6 +11,7 @@ from hindwise.errors import NotFound
 from hindwise.ledger import sessions
 from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
+from hindwise.ledger.newest_first import Place, newest_first
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.schema import episodes, reflections, turns
 from hindwise.model.episode import STRENGTH, Episode, Outcome
@@ -176,7 +177,7 @@ def page(
     agent_id: str = "",
     outcome: str = "",
     ownerless: bool = False,
-    before: datetime | None = None,
+    after: Place | None = None,
     limit: int,
 ) -> list[Row[Any]]:
     """Return bare rows of one owner, newest first. `ownerless`: only those that name no user."""
@@ -186,9 +187,7 @@ def page(
             query = query.where(column == value)
     if ownerless:
         query = query.where(episodes.c.user_id == "")
-    if before is not None:
-        query = query.where(episodes.c.ended_at < before)
-    return list(conn.execute(query.order_by(episodes.c.ended_at.desc(), episodes.c.id).limit(limit)))
+    return list(conn.execute(newest_first(query, episodes.c.ended_at, episodes.c.id, after, limit)))
 
 
 def find_ids(conn: Connection, tenant_id: str, *, run_id: str = "", session_id: str = "", user_id: str = "") -> list[str]:

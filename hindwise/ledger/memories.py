@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, bindparam, func, or_, select, text
 from hindwise.errors import NotFound
 from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import read_in_order
+from hindwise.ledger.newest_first import Place, newest_first
 from hindwise.ledger.schema import ONLY_LIVE, episodes, evidence, memories, memory_events, memory_links
 from hindwise.model.memory import LIVE, Evidence, Memory, Status, Words
 
@@ -203,7 +204,7 @@ def page(
     kind: str = "",
     status: str = "",
     containing: str = "",
-    before: datetime | None = None,
+    after: Place | None = None,
     limit: int,
 ) -> list[Row[Any]]:
     """Return bare rows of the named spaces, newest first. `containing`: part of the conclusion."""
@@ -214,9 +215,7 @@ def page(
         query = query.where(memories.c.status == status)
     if containing:
         query = query.where(memories.c.conclusion.icontains(containing, autoescape=True))
-    if before is not None:
-        query = query.where(memories.c.recorded_at < before)
-    return list(conn.execute(query.order_by(memories.c.recorded_at.desc(), memories.c.id).limit(limit)))
+    return list(conn.execute(newest_first(query, memories.c.recorded_at, memories.c.id, after, limit)))
 
 
 def history(conn: Connection, memory_id: str, limit: int = 200) -> list[Row[Any]]:

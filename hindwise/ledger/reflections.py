@@ -11,6 +11,7 @@ from hindwise.errors import NotFound, SpaceErased
 from hindwise.ledger import refusals
 from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
+from hindwise.ledger.newest_first import Place, newest_first
 from hindwise.ledger.schema import drafts, memories, reflections
 from hindwise.model.memory import Draft
 from hindwise.model.reflection import FINAL, Answer, Complaint, Decision, Reflection, ReflectionStatus, Rejected, Usage
@@ -351,7 +352,7 @@ def stalled(conn: Connection, before: datetime, limit: int) -> list[Row[Any]]:
 
 
 def page(
-    conn: Connection, tenant_id: str, *, status: str = "", since: datetime | None = None, before: datetime | None = None, limit: int
+    conn: Connection, tenant_id: str, *, status: str = "", since: datetime | None = None, after: Place | None = None, limit: int
 ) -> list[Row[Any]]:
     """Return bare rows, newest first."""
     query = select(reflections).where(reflections.c.tenant_id == tenant_id)
@@ -359,9 +360,7 @@ def page(
         query = query.where(reflections.c.status == status)
     if since is not None:
         query = query.where(reflections.c.created_at >= since)
-    if before is not None:
-        query = query.where(reflections.c.created_at < before)
-    return list(conn.execute(query.order_by(reflections.c.created_at.desc(), reflections.c.id).limit(limit)))
+    return list(conn.execute(newest_first(query, reflections.c.created_at, reflections.c.id, after, limit)))
 
 
 def memory_ids(conn: Connection, reflection_id: str) -> list[str]:

@@ -14,6 +14,7 @@ from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
 from hindwise.ledger import outbox, spaces
 from hindwise.ledger.direct import Direct
+from hindwise.ledger.newest_first import Place, newest_first
 from hindwise.ledger.schema import CONFIRMED, SHARED_LESSON, memories, memory_events
 from hindwise.ledger.schema import spaces as space_rows
 from hindwise.model.ids import derive, digest
@@ -165,15 +166,13 @@ def edit(
 
 
 def waiting(
-    conn: Connection, tenant_id: str, space_names: Sequence[str] | None, *, before: datetime | None = None, limit: int
+    conn: Connection, tenant_id: str, space_names: Sequence[str] | None, *, after: Place | None = None, limit: int
 ) -> list[Row[Any]]:
     """Return bare rows that wait for a person, newest first. space_names: None = of every space of the tenant."""
     query = select(memories).where(memories.c.tenant_id == tenant_id, memories.c.status.in_([str(status) for status in WAITING]))
     if space_names is not None:
         query = query.where(memories.c.space.in_(list(space_names)))
-    if before is not None:
-        query = query.where(memories.c.recorded_at < before)
-    return list(conn.execute(query.order_by(memories.c.recorded_at.desc(), memories.c.id).limit(limit)))
+    return list(conn.execute(newest_first(query, memories.c.recorded_at, memories.c.id, after, limit)))
 
 
 def confirmed_examples(conn: Connection, tenant_id: str, lang: str, limit: int, *, own: str) -> list[Memory]:

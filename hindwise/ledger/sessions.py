@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Row, and_, bindparam, insert, select, update
 from hindwise.errors import NotFound, SessionOwner, TurnConflict
 from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import insert_new
+from hindwise.ledger.newest_first import Place, newest_first
 from hindwise.ledger.schema import sessions, turns
 from hindwise.model.ids import keyed_hash
 from hindwise.model.turn import Origin, ToolCall, Turn
@@ -110,7 +111,7 @@ def by_handle(conn: Connection, handle: str) -> SessionRow:
 
 
 def page(
-    conn: Connection, tenant_id: str, state: str, *, user_id: str = "", ownerless: bool = False, before: datetime | None = None, limit: int
+    conn: Connection, tenant_id: str, state: str, *, user_id: str = "", ownerless: bool = False, after: Place | None = None, limit: int
 ) -> list[SessionRow]:
     """Return sessions, newest turn first. `state` empty = any; `ownerless`: only those that name no user."""
     query = select(*_COLUMNS).where(sessions.c.tenant_id == tenant_id)
@@ -120,9 +121,7 @@ def page(
         query = query.where(sessions.c.user_id == user_id)
     if ownerless:
         query = query.where(sessions.c.user_id == "")
-    if before is not None:
-        query = query.where(sessions.c.last_turn_at < before)
-    return [SessionRow(*row) for row in conn.execute(query.order_by(sessions.c.last_turn_at.desc(), sessions.c.handle).limit(limit))]
+    return [SessionRow(*row) for row in conn.execute(newest_first(query, sessions.c.last_turn_at, sessions.c.handle, after, limit))]
 
 
 def lock_or_open(

@@ -196,9 +196,18 @@ def _cursor(text: str) -> str:
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
+_NO_IDS = (r'[1,"\u0000"]', r'[1,"\ud800"]', '[1,"编号"]', f'[1,"{"a" * 301}"]')
+
+
 @pytest.mark.parametrize(
     "cursor",
-    ["x", "!!!", "MQ", "你好", *map(_cursor, (f'[{10**20},"a"]', '[true,"a"]', '[1.5,"a"]', "[1,2]", '[1,"a",2]', "{}", "[" * 90))],
+    [
+        "x",
+        "!!!",
+        "MQ",
+        "你好",
+        *map(_cursor, (f'[{10**20},"a"]', '[true,"a"]', '[1.5,"a"]', "[1,2]", '[1,"a",2]', "{}", "[" * 90, *_NO_IDS)),
+    ],
 )
 async def test_a_cursor_that_is_not_ours_is_422(front: Front, cursor: str) -> None:
     assert_problem(await front.http.get("/v1/episodes", params={"user_id": "a", "cursor": cursor}), 422, "cursor")
