@@ -129,7 +129,7 @@ async def _build(engine: Engine, number: int) -> Build:
 
 
 async def _say(engine: Engine, number: int, phase: str, text: str = "") -> None:
-    await engine.ledger.write(lambda conn: generations.note(conn, number, phase, text))
+    await engine.ledger.write(lambda conn: generations.say(conn, number, phase, text))
 
 
 def _index(engine: Engine) -> LiveIndex:

@@ -178,6 +178,8 @@ class Reindex:
             except ActivityError as error:
                 if isinstance(error.cause, CancelledError):
                     raise
+                if isinstance(error.cause, ApplicationError) and error.cause.type == "not-found":
+                    raise _GivenUp from error  # that is why it differs, or gets no answer
                 # The ledger is down too: then only Temporal shows it.
                 workflow.logger.warning("could not note in the ledger that a build waits for a person")
             await workflow.wait_condition(lambda: bool(self._answers))

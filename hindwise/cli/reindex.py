@@ -126,13 +126,7 @@ async def _run(
         elif drop_old:
             await _drop_old(settings, ledger, gone=gone, as_json=as_json)
         elif cancel:
-            build = await _one_open(ledger)
-            await ledger.write(lambda conn: generations.abandon(conn, build.generation.no, "given up by a person"))
-            begun = build.generation.state != generations.State.WANTED
-            if build.phase == "needs_attention" and begun:
-                await _signal(settings, build.generation.no, "drop")
-            removed = "; hindwise reindex --drop-old removes it" if begun else ""
-            console.line(f"generation {build.generation.no} is given up{removed}") if not as_json else None
+            await _cancel(settings, ledger, await _one_open(ledger), as_json=as_json)
         else:
             if answer is not None:
                 build = await _one_open(ledger)
@@ -140,7 +134,7 @@ async def _run(
                     raise Ended(f"generation {build.generation.no} was not begun yet. {build.note}", next_step=_way_out(build))
                 await _signal(settings, build.generation.no, answer)
                 number = build.generation.no
-                await ledger.write(lambda conn: generations.note(conn, number, "released"))
+                await ledger.write(lambda conn: generations.release(conn, number))
             else:
                 number = (await ledger.write(lambda conn: _request(conn, settings, to))).no
             await _follow(settings, ledger, number, wait=wait, as_json=as_json)
@@ -183,6 +177,24 @@ async def _one_open(ledger: "Ledger") -> "Build":
     if not found:
         raise Ended("no index is being built", next_step="begin with: hindwise reindex")
     return found[0]
+
+
+async def _cancel(settings: "Settings", ledger: "Ledger", build: "Build", *, as_json: bool) -> None:
+    """Give a build up. Raises Ended where it serves, or was given up, since it was looked at."""
+    from hindwise.ledger import generations
+
+    number, begun = build.generation.no, build.generation.state != generations.State.WANTED
+    if not await ledger.write(lambda conn: generations.abandon(conn, number, "given up by a person")):
+        raise Ended(f"generation {number} is not being built any more: nothing was given up", next_step="see: hindwise reindex --status")
+    if build.phase == "needs_attention" and begun:
+        try:
+            await _signal(settings, number, "drop")
+        except Ended as untold:
+            console.err().print(f"{untold.message}; it still waits in Temporal: terminate reindex/{number} there", markup=False)
+    if as_json:
+        console.print_json(document_of(await ledger.read(lambda conn: generations.build_of(conn, number))))
+    else:
+        console.line(f"generation {number} is given up{'; hindwise reindex --drop-old removes it' if begun else ''}")
 
 
 async def _signal(settings: "Settings", number: int, signal: str) -> None:

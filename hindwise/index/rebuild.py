@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from hindwise.clock import Clock
 from hindwise.embed.base import Embedder
-from hindwise.errors import IndexUnavailable, ModelUnavailable, SpaceErased
+from hindwise.errors import IndexUnavailable, ModelUnavailable, NotFound, SpaceErased
 from hindwise.index.base import Index
 from hindwise.index.document import Document, document_of
 from hindwise.index.live import LiveIndex
@@ -194,8 +194,14 @@ class Rebuild:
     # ---- before it serves -----------------------------------------------------------------------------------------------
 
     async def check(self, number: int, cursor: int, spaces: int) -> Checked:
-        """Hold at most `spaces` spaces with numbers above `cursor` against the ledger, id by id. Raises IndexUnavailable."""
-        index = await self._index.opened((await self._ledger.read(lambda conn: generations.build_of(conn, number))).generation)
+        """Hold at most `spaces` spaces with numbers above `cursor` against the ledger, id by id.
+
+        Raises IndexUnavailable; NotFound where it was given up: it gets no changes any more, and opening it would make it again.
+        """
+        generation = (await self._ledger.read(lambda conn: generations.build_of(conn, number))).generation
+        if generation.state != State.BUILDING:
+            raise NotFound(f"generation {number} is not being built any more")
+        index = await self._index.opened(generation)
         found = await self._ledger.read(lambda conn: upkeep.spaces_after(conn, cursor, spaces))
         memories = missing = removed = 0
         for space_no, tenant_id, name in found:

@@ -230,6 +230,19 @@ def note(conn: Connection, number: int, phase: str, text: str = "") -> None:
     _set(conn, number, phase=phase, note=text[:1000])
 
 
+def say(conn: Connection, number: int, phase: str, text: str = "") -> None:
+    """As `note`, of a build that is under way. Raises NotFound where it was given up, or serves."""
+    its = (generations.c.no == number, generations.c.state.in_([str(state) for state in OPEN]))
+    if not conn.execute(update(generations).where(*its).values(phase=phase, note=text[:1000])).rowcount:
+        raise NotFound(f"generation {number} is not being built any more")
+
+
+def release(conn: Connection, number: int) -> None:
+    """A person answered what waits; without effect where the answer was carried out already."""
+    waits = (generations.c.no == number, generations.c.phase == "needs_attention", generations.c.state.in_([str(state) for state in OPEN]))
+    conn.execute(update(generations).where(*waits).values(phase="released", note=""))
+
+
 def hold(conn: Connection, number: int, why: str) -> None:
     """Say what keeps a wanted generation from being begun; whoever can begin it does so all the same."""
     _lock(conn)
