@@ -20,6 +20,7 @@ _EXAMPLES = options.examples(
     "hindwise migrate --check --json",
     "hindwise migrate --catch-up",
 )
+_SAY_EVERY_S = 2.0
 
 
 def register(app: typer.Typer) -> None:
@@ -86,7 +87,7 @@ def _apply(settings: "Settings", *, catch_up: bool) -> "tuple[Revisions, CaughtU
     import asyncio
 
     from hindwise.cli.up import prepare
-    from hindwise.ledger import catch_up as late
+    from hindwise.ledger.catch_up import catch_up as put_right
     from hindwise.ledger.engine import Ledger
     from hindwise.ledger.migrate import migrate as apply
 
@@ -95,11 +96,19 @@ def _apply(settings: "Settings", *, catch_up: bool) -> "tuple[Revisions, CaughtU
     def told(revision: str, title: str) -> None:
         console.err().print(f"  {revision}  {title}  ({time.monotonic() - started:.1f} s)", markup=False)
 
+    said = started
+
+    def looked_through(spaces: int, of: int) -> None:
+        nonlocal said
+        if (now := time.monotonic()) - said >= _SAY_EVERY_S:
+            said = now
+            console.err().print(f"  {spaces:,} of {of:,} spaces  ({now - started:.1f} s)", markup=False)
+
     async def run() -> "tuple[Revisions, CaughtUp | None]":
         ledger = Ledger.of(settings)
         try:
             found = await apply(ledger, told)
-            return found, await ledger.write(late.catch_up, within_s=late.LIMIT_S) if catch_up else None
+            return found, await put_right(ledger, looked_through) if catch_up else None
         finally:
             await ledger.close()
 
