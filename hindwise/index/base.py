@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hindwise.errors import DimensionMismatch, InvalidInput
 
 Vector = npt.NDArray[np.float32]
-"""float32 [dim], length 1."""
+"""float32 [dim]. A question's has length 1; an item's is in the numbers in which vectors are kept (`embed.precision`), near it."""
 
 
 def check_vector(vector: Vector | None, dim: int) -> None:

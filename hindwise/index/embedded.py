@@ -18,6 +18,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from hindwise.embed.precision import HALF
 from hindwise.errors import IndexUnavailable
 from hindwise.index import embedded_schema as schema
 from hindwise.index.base import Candidate, Filters, IndexItem, Vector, check_vector
@@ -176,7 +177,7 @@ class EmbeddedIndex:
     def _upsert(self, connection: sqlite3.Connection, items: list[IndexItem]) -> None:
         waiting = iter(items)
         while chunk := list(islice(waiting, _ITEMS_PER_WRITE)):
-            rows = [(item, pack(item.tokens), None if item.vector is None else item.vector.astype("<f2").tobytes()) for item in chunk]
+            rows = [(item, pack(item.tokens), None if item.vector is None else item.vector.astype(HALF).tobytes()) for item in chunk]
             _transaction(connection, partial(_replace, connection, rows))
 
     def _drop(self, connection: sqlite3.Connection, space: str) -> None:

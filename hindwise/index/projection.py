@@ -17,6 +17,7 @@ from sqlalchemy import Connection, Row
 
 from hindwise.clock import Clock
 from hindwise.embed.base import Embedder
+from hindwise.embed.precision import kept_passages
 from hindwise.errors import IndexUnavailable, SpaceErased
 from hindwise.index.base import Index, IndexItem
 from hindwise.index.copies import copies, empty_logs
@@ -268,7 +269,7 @@ async def embed_documents(
     vectors = {text_hash: vector for (_, text_hash), vector in known.items()}
     missing = [text_hash for text_hash in texts if text_hash not in vectors]
     if missing:
-        computed = await embedder.passages([texts[text_hash] for text_hash in missing])
+        computed = await kept_passages(embedder, [texts[text_hash] for text_hash in missing])
         fresh = {text_hash: vector for text_hash, vector in zip(missing, computed, strict=True) if vector is not None}
 
         def keep(conn: Connection) -> None:

@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from hindwise.clock import Clock
 from hindwise.embed.base import Embedder
+from hindwise.embed.precision import kept_passages
 from hindwise.errors import IndexUnavailable, ModelUnavailable, NotFound, SpaceErased
 from hindwise.index.base import Index
 from hindwise.index.document import Document, document_of
@@ -165,7 +166,7 @@ class Rebuild:
         }
         missing = {key: text for key, text in missing.items() if key not in known}
         if missing:
-            computed = await self._embedder.passages(list(missing.values()))
+            computed = await kept_passages(self._embedder, list(missing.values()))
             fresh = {key: vector for key, vector in zip(missing, computed, strict=True) if vector is not None}
             await self._ledger.write(lambda conn: self._keep(conn, held, fresh))
             known |= fresh

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hindwise.embed.precision import HALF, of_length_one
 from hindwise.index.terms import Frequencies, Postings, Rows, lengths
 
 _MERGE_RATIO = 4
@@ -157,11 +158,8 @@ class SpaceImage:
             self._vectors = grown
         at = [used + i for i, row in enumerate(rows) if row.vector is not None]
         if at and self.dim:
-            stored = np.frombuffer(b"".join(row.vector for row in rows if row.vector is not None), dtype="<f2")
-            vectors = stored.reshape(len(at), self.dim).astype(np.float32)
-            # Half precision moves the length a little off 1; a cosine wants it exact.
-            vectors /= np.maximum(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)), 1e-12)[:, None]
-            self._vectors[:, at] = vectors.T
+            stored = np.frombuffer(b"".join(row.vector for row in rows if row.vector is not None), dtype=HALF)
+            self._vectors[:, at] = of_length_one(stored.reshape(len(at), self.dim).astype(np.float32)).T
 
     def _compact(self) -> None:
         keep = np.flatnonzero(self.alive)

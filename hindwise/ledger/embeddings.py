@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, delete, select
 
+from hindwise.embed.precision import as_kept
 from hindwise.ledger.engine import insert_new
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import embeddings, memories
@@ -14,7 +15,7 @@ Vector = npt.NDArray[np.float32]
 
 
 def store(conn: Connection, space_no: int, model: str, vectors: Mapping[str, Vector]) -> None:
-    """Keep vectors (float32 [dim]) by text hash."""
+    """Keep vectors (float32 [dim], see `kept_passages`) by text hash."""
     rows = [
         {"space_no": space_no, "model": model, "text_hash": text_hash, "vector": vector.astype(np.float32).tobytes()}
         for text_hash, vector in vectors.items()
@@ -38,7 +39,15 @@ def load(conn: Connection, space_nos: Sequence[int], model: str, text_hashes: Se
     if not space_nos or not text_hashes:
         return {}
     rows = _LOAD.rows(conn, {"spaces": list(space_nos), "model": model, "hashes": list(text_hashes)})
-    return {(space_no, text_hash): np.frombuffer(vector, dtype=np.float32) for space_no, text_hash, vector in rows}
+    return dict(zip([(space_no, text_hash) for space_no, text_hash, _ in rows], read_vectors([vector for *_, vector in rows]), strict=True))
+
+
+def read_vectors(stored: Sequence[bytes]) -> list[Vector]:
+    """Return vectors (float32 [dim]) of one model from their bytes, as they are kept: those of earlier versions were not rounded."""
+    if not stored:
+        return []
+    together = np.frombuffer(b"".join(stored), dtype=np.float32)
+    return list(as_kept(together.reshape(len(stored), -1)))
 
 
 def purge_unused(conn: Connection, space_no: int, limit: int) -> int:

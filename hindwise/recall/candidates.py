@@ -13,6 +13,7 @@ from hindwise.recall.rows import Raw
 
 _K1, _B = 1.2, 0.75
 """As both indexes have it."""
+_DECIMALS = 6
 
 
 class Found(NamedTuple):
@@ -50,8 +51,10 @@ def _norm(length: int, mean: float) -> float:
 
 
 def cosine_of(vector: Vector | None, question: Vector | None) -> float | None:
-    """Return the cosine of two vectors of length 1; None where either is missing or they are of different models."""
+    """Return the cosine of a kept vector and a question's, of length 1; None where either is missing or of another model."""
     # Vectors of another model's length can lie in the ledger while a new generation is being built.
     if vector is None or question is None or vector.shape != question.shape:
         return None
-    return float(vector @ question)
+    length = math.sqrt(float(vector @ vector))
+    # As the indexes tell it, so that what is equal there is equal here.
+    return round(max(-1.0, min(1.0, float(vector @ question) / length)), _DECIMALS) if length else 0.0

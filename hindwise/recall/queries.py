@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -29,6 +28,7 @@ from sqlalchemy import (
 )
 
 from hindwise.embed.base import Vector
+from hindwise.ledger.embeddings import read_vectors
 from hindwise.ledger.engine import read_in_order
 from hindwise.ledger.prepared import Prepared, is_sqlite
 from hindwise.ledger.schema import ONLY_LIVE, embeddings, episodes, evidence, memories, outbox, spaces
@@ -247,7 +247,8 @@ def rows_and_standing(conn: Connection, space_nos: Sequence[int], ids: Sequence[
 
 def _vectors_of(rows: Sequence[Raw], found: Iterable[tuple[Any, ...]]) -> dict[str, Vector]:
     told = {row.id for row in rows}
-    return {one[0]: np.frombuffer(one[-1], dtype=np.float32) for one in found if one[-1] is not None and one[0] in told}
+    stored = {one[0]: one[-1] for one in found if one[-1] is not None and one[0] in told}
+    return dict(zip(stored, read_vectors(list(stored.values())), strict=True))
 
 
 def newest_rows(conn: Connection, space_nos: Sequence[int], limit: int) -> list[Raw]:

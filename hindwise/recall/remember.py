@@ -11,6 +11,7 @@ import structlog
 from sqlalchemy import Connection
 
 from hindwise.embed.base import Vector
+from hindwise.embed.precision import kept_passages
 from hindwise.engine import Engine
 from hindwise.errors import HindwiseError, InvalidInput, ModelRefused, ModelUnavailable, NotFound
 from hindwise.index.document import Document, document_of
@@ -86,7 +87,7 @@ async def _vector(engine: Engine, document: Document) -> Vector | None:
         return None
     try:
         async with asyncio.timeout(_EMBED_LIMIT_S):
-            [vector] = await engine.embedder.passages([document.text])
+            [vector] = await kept_passages(engine.embedder, [document.text])
     except (TimeoutError, ModelUnavailable, ModelRefused) as error:
         _logger.warning("memory_written_without_vector", cause=type(error).__name__)
         return None

@@ -103,7 +103,7 @@ class Comparison:
         ids = [one.memory_id for one in found if one.memory_id in hashes]
         cosines: list[float | None] = [None] * len(ids)
         if vector is not None:
-            # By the ledger's vectors for both: one index keeps them in half precision, another one leaves some out.
+            # By the ledger's vectors for both: a server may still hold such as an earlier version wrote, not rounded.
             question, model, known = vector, self.embedder.model, [hashes[memory_id] for memory_id in ids]
             vectors_of = await self.ledger.read(lambda conn: embeddings.load(conn, [asked.space_no], model, known))
             cosines = [cosine_of(vectors_of.get((asked.space_no, text_hash)), question) for text_hash in known]

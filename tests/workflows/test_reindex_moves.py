@@ -35,9 +35,6 @@ from tests.workflows.stage import until
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 ASKED = 200
-TIE = 0.02
-"""Of two finds in the final score, where the rank counts for half."""
-SAME_SCORE = 1e-4
 SPACES = ("user:ann", "agent:desk")
 
 
@@ -59,20 +56,8 @@ def _first_five(told: Told) -> list[str]:
 
 
 def _differing(before: Sequence[Told], after: Sequence[Told]) -> list[tuple[Told, Told]]:
-    """Answers with another memory among the first five than one that ties with the fifth: one index keeps vectors in half precision."""
-
-    def same(first: Told, second: Told) -> bool:
-        edge = first[:5][-1][1] - TIE if first else 0.0
-        return len(first[:5]) == len(second[:5]) and set(_first_five(second)) <= {one for one, score in first if score >= edge}
-
-    return [(first, second) for first, second in zip(before, after, strict=True) if not same(first, second)]
-
-
-def _is_swap(first: Told, second: Told) -> bool:
-    """The fifth and the sixth tie in fused rank and change places, and each place keeps its score."""
-    changed_places = set(_first_five(second)) <= {one for one, _ in first[:6]}
-    pairs = zip(first[:6], second[:6], strict=False)
-    return changed_places and len(first[:6]) == len(second[:6]) and all(abs(one[1] - two[1]) < SAME_SCORE for one, two in pairs)
+    """Answers whose first five memories are others, or in another order."""
+    return [(first, second) for first, second in zip(before, after, strict=True) if _first_five(first) != _first_five(second)]
 
 
 async def _built(engine: Engine, kind: str, seconds: float = 120.0) -> int:
@@ -140,19 +125,13 @@ async def test_embedded_to_weaviate_and_back_under_load_the_same_200_questions_g
                     assert generation is not None
                     assert (generation.no, generation.kind) == (number, kind)
                     after = await _answers(recaller, asked)
-                    alike = [set(_first_five(first)) == set(_first_five(second)) for first, second in zip(before, after, strict=True)]
-                    print(f"{kind}: {sum(alike)} of {ASKED} questions have the very same first five")
                     differing = _differing(before, after)
-                    others = [pair for pair in differing if not _is_swap(*pair)]
-                    assert not others, f"{len(others)} of {ASKED} on {kind}, such as {others[0]}"
-                    assert len(differing) <= 0.01 * ASKED, "swaps at the edge are rare"
-                    assert sum(alike) >= 0.95 * ASKED
+                    assert not differing, f"{len(differing)} of {ASKED} on {kind}, such as {differing[0]}"
         finally:
             stop.set()
             tasks[1].cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await recaller.close()
-        assert [_first_five(one) for one in after] == [_first_five(one) for one in before], "back home not even a tie differs"
         assert told["lost"] == 0
         assert told["written"] > 10
         assert told["degraded"] == 0

@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+from hindwise.embed.precision import HALF
 from hindwise.errors import IndexUnavailable
 from hindwise.index.base import Filters
 from hindwise.index.embedded import open_embedded
@@ -16,11 +17,11 @@ async def test_a_dropped_space_leaves_no_bytes_in_the_files(tmp_path):
     await index.upsert([make_item("canary-memory", "secret", space="user:canary", vector=vector), make_item("m2", space="user:b")])
     held = b"".join(p.read_bytes() for p in tmp_path.iterdir())
     assert b"canary" in held
-    assert vector.astype("<f2").tobytes() in held
+    assert vector.astype(HALF).tobytes() in held
     await index.drop("user:canary")
     held = b"".join(p.read_bytes() for p in tmp_path.iterdir())
     assert b"canary" not in held
-    assert vector.astype("<f2").tobytes() not in held
+    assert vector.astype(HALF).tobytes() not in held
     assert await index.ids("user:b") == {"m2"}
     await index.close()
 

@@ -1,9 +1,11 @@
 """Equal questions give equal lists: ordered by id, and of equal scores at the edge of a pool the lower id stays."""
 
+import numpy as np
 import pytest
 
+from hindwise.embed.precision import as_kept
 from hindwise.index.base import Filters
-from tests.conformance.index.reference import assert_same, make_item, naive, random_items, unit
+from tests.conformance.index.reference import DIM, assert_same, make_item, naive, random_items, unit
 
 
 async def test_the_answer_is_ordered_by_id(index):
@@ -28,6 +30,17 @@ async def test_the_order_of_writing_does_not_matter(open_index, index):
     for item in reversed(items):
         await index.upsert([item])
     assert await index.candidates("user:a", ["w3", "w12"], unit(4), Filters(), k=10) == first
+
+
+async def test_neighbours_nearer_to_each_other_than_half_precision_tells_keep_one_order(index):
+    """Moving from one index to the other must not change an answer: both rank by the very numbers that are kept."""
+    question, sideways = unit(1), np.random.default_rng(5).standard_normal((60, DIM)).astype(np.float32)
+    near = question + 0.02 * sideways
+    near = as_kept(near / np.linalg.norm(near, axis=1, keepdims=True))
+    items = [make_item(f"m{at:02d}", "cancel", vector=one) for at, one in enumerate(near)]
+    await index.upsert(items)
+    for k in (3, 10, 30):
+        assert_same(await index.candidates("user:a", [], question, Filters(), k=k), naive(items, [], question, k=k))
 
 
 @pytest.mark.parametrize("k", [1, 7, 50, 200])
