@@ -47,11 +47,24 @@ def find(settings: "Settings", url: str = "", key: str = "") -> Target:
         if "data" in settings.model_fields_set:
             raise exits.not_running_in(settings.data, usual)
         return Target(usual, secret, found=True)
-    if urlsplit(chosen).scheme not in {"http", "https"}:
+    if not _is_address(chosen):
         raise Ended(f"{chosen!r} is no address of an API", next_step="give one like http://127.0.0.1:8080", code=exits.USAGE)
     if not secret and known and chosen == known.api_url.rstrip("/"):
         secret = known.key
+    if not (secret.isascii() and secret.isprintable()):
+        raise Ended("the key is none: it holds a line end, or what is not ASCII", next_step=_LOOK_AT_THE_KEY, code=exits.USAGE)
     return Target(chosen, secret)
+
+
+_LOOK_AT_THE_KEY = "look at HINDWISE_API_KEY and --key"
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 class ApiClient:
@@ -136,7 +149,7 @@ def _way_to_a_key(target: Target) -> str:
             f"no key for {target.url} is known here: run this where it was started, or name its directory with --data, "
             "or give its key as HINDWISE_API_KEY or --key"
         )
-    return f"the key that was shown is none of {target.url}: look at HINDWISE_API_KEY and --key"
+    return f"the key that was shown is none of {target.url}: {_LOOK_AT_THE_KEY}"
 
 
 _NOT_FOUND = 404

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -53,7 +54,7 @@ def erase(
         raise Ended("say whom to erase: --user ID, or --receipt ID to see an earlier receipt", code=exits.USAGE)
     if receipt:
         with client.connect(data, url, key) as api:
-            _show(api.get(f"/v1/erasures/{receipt}"), as_json=as_json)
+            _show(api.get(f"/v1/erasures/{quote(receipt, safe='')}"), as_json=as_json)
         return
     with client.connect(data, url, key) as api:
         if not yes:

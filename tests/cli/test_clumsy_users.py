@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hindwise import files
-from hindwise.cli import doctor_checks, exits, reflect, transcripts, up
+from hindwise.cli import client, doctor_checks, exits, reflect, transcripts, up
 from hindwise.cli.app import app
 from hindwise.cli.client import ApiClient, Target
 from hindwise.cli.exits import USAGE, Ended
@@ -152,3 +152,23 @@ def test_a_key_has_a_name_that_can_be_told(name, tmp_path):
     result = CliRunner().invoke(app, ["keys", "create", name, "--data", str(tmp_path)], prog_name="hindwise")
     assert isinstance(result.exception, InvalidInput)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://", "ftp://host", "host:8080", "http://host:port", "http://host:99999"])
+def test_an_address_that_is_none_is_told_as_such(url, tmp_path):
+    with pytest.raises(Ended, match="no address of an API") as refused:
+        client.find(Settings(_env_file=None, data=tmp_path), url, "hw_key")  # type: ignore[call-arg]
+    assert refused.value.code == USAGE
+
+
+@pytest.mark.parametrize("key", ["hw_of_a_file\n", "密码"])
+def test_a_key_that_no_header_can_carry_is_told_as_such_and_not_as_an_api_that_is_away(key, tmp_path):
+    with pytest.raises(Ended, match="the key is none") as refused:
+        client.find(Settings(_env_file=None, data=tmp_path), "http://127.0.0.1:9", key)  # type: ignore[call-arg]
+    assert refused.value.code == USAGE
+
+
+def test_a_receipt_with_dots_names_no_other_place_of_the_api(tmp_path):
+    with fake_api({}) as api:
+        hindwise("erase", "--receipt", "../memories?user_id=ann", "--url", api.url, "--key", "hw_key", cwd=tmp_path)
+    assert [path for _, path, *_ in api.asked if path.startswith("/v1")] == ["/v1/erasures/..%2Fmemories%3Fuser_id%3Dann"]
