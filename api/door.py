@@ -99,7 +99,7 @@ async def _once(
     engine, tenant = services.engine, caller.tenant_id
     # Of an erasure the receipt is kept, not the user: who asks again under the same key is shown the same one.
     user = None if path == _ERASURES else kept_answers.user_in(getattr(request, "_json", None))
-    this = kept_answers.Kept(key, path, digested, user)
+    this = kept_answers.Kept(key, path, digested, user, kept_answers.named_in(request))
     lock = f"{tenant}\n{key}"
     await services.locks.acquire(lock)
     try:

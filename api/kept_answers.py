@@ -6,7 +6,7 @@ The user stands in the body, or is who owns what path, query and answer name.
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -25,12 +25,13 @@ _NAMED_OTHERWISE = {"id": "memory_id"}
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A request under a key. `user`: as `user_in` says; `wiped`: how often that one had been erased when it began."""
+    """A request under a key. `user`, `named`: as `user_in` and `named_in` say; `wiped`: how often the user was erased before it."""
 
     key: str
     path: str
     asked: str
     user: str | None = None
+    named: Mapping[str, str] = field(default_factory=dict)
     wiped: int = 0
 
 
@@ -39,12 +40,21 @@ def begin(conn: Connection, engine: Engine, tenant_id: str, request: Kept) -> tu
 
     Without such an answer the request is noted as begun, until `keep` or `release`. Raises IdempotencyMismatch, LedgerUnavailable.
     """
-    user = request.user or ""
-    if user:
-        spaces.hold(conn, tenant_id, [user_space(user)])  # an erasure comes before the note or sees it
-    path = request.path if user else ""
-    found = idempotency.begin(conn, tenant_id, request.key, request.asked, engine.clock.now(), path=path, owner=user)
+    owner = _owner(conn, tenant_id, request)
+    if owner:
+        spaces.hold(conn, tenant_id, [user_space(owner)])  # an erasure comes before the note or sees it
+        owner = _owner(conn, tenant_id, request)
+    # A path may name what is a user's: of whom nobody knows yet, it is told with the answer.
+    path = "" if owner is None else request.path
+    found = idempotency.begin(conn, tenant_id, request.key, request.asked, engine.clock.now(), path=path, owner=owner or "")
     return found, replace(request, wiped=_wiped(conn, engine, tenant_id, request.user))
+
+
+def _owner(conn: Connection, tenant_id: str, request: Kept) -> str | None:
+    """The user whose things a request is about, "" where they are nobody's, None where that is not known."""
+    if request.user or not request.named:
+        return request.user or ""
+    return owners.owner_of(conn, tenant_id, request.named)
 
 
 async def release(engine: Engine, tenant_id: str, request: Kept) -> None:
@@ -65,10 +75,10 @@ def user_in(body: Any) -> str | None:
     return user if isinstance(user, str) else "" if isinstance(named.get("agent_id"), str) else None
 
 
-def named_in(request: Request, answer: Response) -> dict[str, str]:
+def named_in(request: Request, answer: Response | None = None) -> dict[str, str]:
     """What a request and its answer name: ids of sessions, episodes and so on."""
     try:
-        told = json.loads(bytes(answer.body))
+        told = json.loads(bytes(answer.body)) if answer else None
     except ValueError:
         told = None
     parts: tuple[Mapping[str, Any], ...] = (request.path_params, request.query_params, told if isinstance(told, dict) else {})

@@ -4,7 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, select
+import pytest
+from sqlalchemy import Connection, func, select, text
 
 from api import kept_answers
 from hindwise.ledger.schema import erasures, idempotency_keys, memories, turns
@@ -86,12 +87,43 @@ async def test_an_erasure_takes_along_what_began_and_never_ended(front: Front) -
     assert await count(front, idempotency_keys) == 0
 
 
-async def test_a_process_of_the_version_before_takes_what_began_for_the_same_request(front: Front) -> None:
+BEGUN = {
+    "named by the body": kept_answers.Kept("k", "/v1/memories", "digest", "ann"),
+    "of a known session": kept_answers.Kept("k", "/v1/sessions/安/complete", "digest", None, {"session_id": "安"}),
+    "of a path that names nothing": kept_answers.Kept("k", "/v1/recall", "digest"),
+}
+
+
+@pytest.mark.parametrize("which", BEGUN)
+async def test_a_process_of_the_version_before_takes_what_began_for_the_same_request(front: Front, which: str) -> None:
     """It compares path and digest, and runs where no answer stands; another path would be a 422 for a repeated request."""
-    begun = kept_answers.Kept("k", "/v1/memories", "digest", "ann")
+    await front.post("/v1/sessions/安/turns", turns_body({"role": "user", "content": "好"}, user_id="ann"))
+    begun = BEGUN[which]
     await front.engine.ledger.write(lambda conn: kept_answers.begin(conn, front.engine, "default", begun))
     row = await front.engine.ledger.read(lambda conn: conn.execute(select(idempotency_keys)).one())
-    assert (row.path, row.body_digest, row.response) == ("/v1/memories", "digest", None)
+    owner = "" if which == "of a path that names nothing" else "ann"
+    assert (row.path, row.body_digest, row.response, row.owner) == (begun.path, "digest", None, owner)
+
+
+async def test_a_path_that_names_what_is_not_there_is_not_noted_before_the_answer(front: Front) -> None:
+    """Whose it will be is not known: an erasure could not find it."""
+    begun = kept_answers.Kept("k", "/v1/sessions/s/turns", "digest", None, {"session_id": "s"})
+    await front.engine.ledger.write(lambda conn: kept_answers.begin(conn, front.engine, "default", begun))
+    assert await front.engine.ledger.read(lambda conn: conn.execute(select(idempotency_keys.c.path)).scalar_one()) == ""
+
+
+async def test_whose_a_request_is_that_names_no_user_is_noted_when_it_begins(front: Front) -> None:
+    await front.post("/v1/sessions/s/turns", turns_body({"role": "user", "content": "yes"}, user_id="ann"))
+
+    def watch(conn: Connection) -> None:
+        conn.execute(text("CREATE TABLE seen (path TEXT, owner TEXT)"))
+        told = "INSERT INTO seen VALUES (NEW.path, NEW.owner)"
+        conn.execute(text(f"CREATE TRIGGER watch AFTER INSERT ON idempotency_keys BEGIN {told}; END"))
+
+    await front.engine.ledger.write(watch)
+    answer = await front.post("/v1/sessions/s/complete", {"outcome": {"status": "success"}}, **{"Idempotency-Key": "c"})
+    seen = await front.engine.ledger.read(lambda conn: [tuple(row) for row in conn.execute(text("SELECT path, owner FROM seen"))])
+    assert (answer.status_code, seen) == (202, [("/v1/sessions/s/complete", "ann")])
 
 
 async def test_a_request_that_fails_leaves_nothing_under_its_key(front: Front) -> None:
