@@ -1,6 +1,7 @@
 """What a caller was promised, and whether the ledger kept it: nothing lost, nothing twice. Temporal is never asked."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -9,6 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from hindwise.ledger import outbox as outbox_rows
 from hindwise.ledger.schema import drafts, episodes, evidence, memories, memory_events, outbox, reflections, turns
+from hindwise.ledger.sessions import run_key
 from hindwise.model.ids import memory_of
 from hindwise.model.reflection import FINAL
 
@@ -20,24 +22,26 @@ class Accounts:
     """Everything that was accepted (200 or 202), as the caller saw it. Safe from any thread."""
 
     turns: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    """Session id -> (turn id, content) in the order of acceptance."""
+    """Session id, or the ledger's name for a run -> (turn id, content) in the order of acceptance."""
     episodes: dict[str, str] = field(default_factory=dict)
     """Episode id -> reflection id."""
     completed: Counter[str] = field(default_factory=Counter)
     """Session or run id -> how many tasks of it were completed."""
     lock: Lock = field(default_factory=Lock)
 
-    def recorded(self, session_id: str, sent: list[dict[str, Any]]) -> None:
+    def recorded(self, session_id: str, sent: Sequence[dict[str, Any]]) -> None:
         """Turns were accepted."""
         with self.lock:
             self.turns.setdefault(session_id, []).extend((turn["turn_id"], turn["content"] or "") for turn in sent)
 
-    def accepted(self, key: str, answer: dict[str, Any]) -> None:
-        """A task was accepted. `key`: its session or run."""
+    def accepted(self, key: str, answer: dict[str, Any], run: Sequence[dict[str, Any]] = ()) -> None:
+        """A task was accepted. `key`: its session or run; `run`: the turns that came with it, where it is a whole run."""
         with self.lock:
             known = self.episodes.setdefault(answer["episode_id"], answer["reflection_id"])
             assert known == answer["reflection_id"]
             self.completed[key] += 1
+        if run:
+            self.recorded(run_key(answer["episode_id"]), run)
 
     def count(self) -> int:
         """Accepted tasks so far."""

@@ -281,8 +281,14 @@ class _Probe:
     def __init__(self, cluster: Cluster, number: int, accounts: Accounts) -> None:
         self._cluster, self._accounts = cluster, accounts
         self._run = f"probe-{number}"
-        turns = messages(number, random.Random(self._run))
-        self._body = {"user_id": "user-probe", "agent_id": "desk", "run_id": self._run, "turns": turns, "outcome": {"status": "failure"}}
+        self._turns = messages(number, random.Random(self._run))
+        self._body = {
+            "user_id": "user-probe",
+            "agent_id": "desk",
+            "run_id": self._run,
+            "turns": self._turns,
+            "outcome": {"status": "failure"},
+        }
         self._reflection = ""
 
     def done(self) -> bool:
@@ -293,7 +299,7 @@ class _Probe:
                     answer = http.post("/v1/episodes", json=self._body)
                     if answer.status_code == 202:
                         told = answer.json()
-                        self._accounts.accepted(self._run, told)
+                        self._accounts.accepted(self._run, told, self._turns)
                         self._reflection = told["reflection_id"]
                     return False
                 return bool(http.get(f"/v1/reflections/{self._reflection}").json().get("status") == "completed")

@@ -74,8 +74,9 @@ class Callers(threading.Thread):
 
     def _by_episode(self, number: int) -> None:
         run = f"run-{self.key}-{number}"
-        body = {**self._owner(), "run_id": run, "turns": messages(number, self._chooser), "outcome": self._outcome(number)}
-        self.accounts.accepted(run, self._post("/v1/episodes", body, 202))
+        turns = messages(number, self._chooser)
+        body = {**self._owner(), "run_id": run, "turns": turns, "outcome": self._outcome(number)}
+        self.accounts.accepted(run, self._post("/v1/episodes", body, 202), turns)
 
     def _by_dify(self, number: int) -> None:
         run = f"dify-{self.key}-{number}"

@@ -105,7 +105,7 @@ def _book(accounts: Accounts, session: str, run: str, turns: list[dict[str, Any]
     ):
         answer = told.get(path) or send(house, house.url, path, body, 202)
         assert answer is not None
-        accounts.accepted(key, answer)
+        accounts.accepted(key, answer, turns if key == run else ())
 
 
 def test_an_api_killed_while_temporal_stands_still_loses_nothing(house: Roles, accounts: Accounts) -> None:
@@ -122,7 +122,7 @@ def test_an_api_killed_while_temporal_stands_still_loses_nothing(house: Roles, a
         run = {**owner, "run_id": "r-still", "turns": turns, "outcome": {"status": "failure"}}
         kept = send(house, house.url, "/v1/episodes", run, 202)
         assert kept is not None
-        accounts.accepted("r-still", kept)
+        accounts.accepted("r-still", kept, turns)
         house.api.kill()
     house.api.start()
     finish(house, accounts)

@@ -77,14 +77,13 @@ class Load:
 
     async def _go_on(self) -> None:
         loop = asyncio.get_running_loop()
+        asked = {"where is the spare key": "The spare key lies under the flowerpot", "备用钥匙在哪里": "备用钥匙在花盆下面"}
         while True:
-            at = loop.time()
-            answer = await ask(self._recaller, "where is the spare key", user="a")
-            assert conclusions(answer)[:1] == ["The spare key lies under the flowerpot"]
-            answer_zh = await ask(self._recaller, "备用钥匙在哪里", user="a")
-            assert conclusions(answer_zh)[:1] == ["备用钥匙在花盆下面"]
-            took = (loop.time() - at) / 2
-            self.answers.append((at, took, answer.degraded or answer_zh.degraded))
+            for question, expected in asked.items():
+                at = loop.time()
+                answer = await ask(self._recaller, question, user="a")
+                assert conclusions(answer)[:1] == [expected]
+                self.answers.append((at, loop.time() - at, answer.degraded))
             await asyncio.sleep(0.05)
 
     async def until(self, degraded: bool, seconds: float) -> float:
