@@ -10,10 +10,10 @@ from pathlib import Path
 
 from bench.reflection.sampling import Half, half_of, told
 from hindwise.model.memory import Draft, Memory, Status, Words
-from hindwise.reflect.rules.statements import extract_statements
 from hindwise.resolve.decide import decide
 from hindwise.resolve.slots import slot_key
 from hindwise.text.language import Language
+from tests.looking import drafts_of_text
 
 _FILE = Path(__file__).with_name("bilingual_pairs.txt")
 _NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -31,7 +31,7 @@ def pairs() -> Iterator[tuple[Half, bool, dict[Language, str]]]:
 
 def becomes(first: str, first_language: Language, second: str, second_language: Language) -> str:
     """agree, supersede, apart (both are kept), or unread where rules take one of them for no statement."""
-    known, said = extract_statements(first, first_language), extract_statements(second, second_language)
+    known, said = drafts_of_text(first, first_language), drafts_of_text(second, second_language)
     if not known or not said:
         return "unread"
     if slot_key(known[0]) != slot_key(said[0]):

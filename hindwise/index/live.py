@@ -258,13 +258,6 @@ class LiveIndex:
         """All ids of a space in the live generation."""
         return await self._asked().index.ids(space)
 
-    async def ids_everywhere(self, space: str) -> set[str]:
-        """All ids of a space in any generation that is kept. Raises IndexUnavailable where one does not answer."""
-        found: set[str] = set()
-        for generation in await self._reader():
-            found |= await (await self._open(generation)).ids(space)
-        return found
-
     async def empty_log(self) -> bool:
         """As `LoggedIndex.empty_log`, of every generation that is kept. Raises IndexUnavailable where one does not answer."""
         cut = True

@@ -1,6 +1,6 @@
-"""The client library: imported here and only here, made for one server, its errors sorted by what they mean for us.
+"""A client of the library for one server, and its errors sorted by what they mean for us.
 
-Importing this module takes over a second: only the factory does, and only for an index on Weaviate.
+Importing the library takes over a second: only the `weaviate*` modules do, which the factory loads for an index on Weaviate alone.
 """
 
 import logging

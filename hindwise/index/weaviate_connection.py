@@ -51,11 +51,6 @@ class Connection:
         self._why = ""
         self._closed = False
 
-    @property
-    def away(self) -> bool:
-        """Whether the breaker is open."""
-        return self._probe is not None
-
     async def call(self, work: Work[T], limit_s: float) -> T:
         """Run `work` on the connected client, for at most `limit_s`.
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, or_, select, text
+from sqlalchemy import Connection, Row, bindparam, func, select, text
 
 from hindwise.errors import NotFound
 from hindwise.ledger.direct import Direct
 from hindwise.ledger.engine import read_in_order
 from hindwise.ledger.newest_first import Place, newest_first
-from hindwise.ledger.schema import ONLY_LIVE, episodes, evidence, memories, memory_events, memory_links
+from hindwise.ledger.schema import ONLY_LIVE, episodes, evidence, memories, memory_events
 from hindwise.model.memory import LIVE, Evidence, Memory, Status, Words
 
 _LIVE = [str(status) for status in LIVE]
@@ -222,9 +222,3 @@ def history(conn: Connection, memory_id: str, limit: int = 200) -> list[Row[Any]
     """Return the events of a memory, oldest first."""
     query = select(memory_events).where(memory_events.c.memory_id == memory_id).order_by(memory_events.c.no).limit(limit)
     return list(conn.execute(query))
-
-
-def links_of(conn: Connection, memory_id: str, limit: int = 200) -> list[Row[Any]]:
-    """Return links from and to a memory."""
-    either = or_(memory_links.c.from_id == memory_id, memory_links.c.to_id == memory_id)
-    return list(conn.execute(select(memory_links).where(either).order_by(memory_links.c.at).limit(limit)))

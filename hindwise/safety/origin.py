@@ -52,11 +52,6 @@ _ORDER_IN_ERROR = Cue(
 """An error says what is wrong; what tells the caller how to behave for good, or where to send things, was put into it."""
 
 
-def kinds_from(origin: Origin) -> frozenset[Kind]:
-    """Return the kinds that words of `origin` can carry on their own."""
-    return KINDS_FROM[origin]
-
-
 def may_become(kind: Kind, origins: Iterable[Origin]) -> bool:
     """True when at least one of the evidence's origins may carry `kind`. No origins: no."""
     return any(kind in KINDS_FROM[origin] for origin in origins)

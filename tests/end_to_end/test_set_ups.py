@@ -11,12 +11,12 @@ import pytest
 from hindwise.embed.none import NoEmbedder
 from hindwise.engine import Engine, open_engine
 from hindwise.index.factory import remove_index
-from hindwise.index.live import LiveIndex
 from hindwise.index.projection import index_space
 from hindwise.ledger import generations
 from hindwise.model.space import user_space
 from hindwise.settings import Settings
 from tests.build import TENANT
+from tests.looking import ids_everywhere
 from tests.processes import Up, until
 
 USER = "dana"
@@ -119,5 +119,4 @@ def _brief(http: httpx2.Client, question: str) -> str:
 
 async def _indexed(engine: Engine) -> set[str]:
     """What any index holds of the user."""
-    assert isinstance(engine.index, LiveIndex)
-    return await engine.index.ids_everywhere(index_space(TENANT, user_space(USER)))
+    return await ids_everywhere(engine, index_space(TENANT, user_space(USER)))

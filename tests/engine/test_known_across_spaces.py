@@ -16,6 +16,7 @@ from hindwise.reflect.llm.schema import read_answer
 from hindwise.reflect.placing import placements_of
 from hindwise.reflect.validators import ground
 from tests.build import NOON, TENANT, make_draft, make_episode, make_turns
+from tests.looking import links_of
 
 USER, AGENT = "user:u1", "agent:a1"
 SAID = {
@@ -139,7 +140,7 @@ async def test_a_lesson_that_says_more_or_otherwise_is_kept_beside_and_tied(ledg
     known = await keep(ledger, AGENT, known_lesson(lang))
     [decision], _ = await reflect(ledger, lang, [known], lesson(lang, relation))
     assert decision.action == "add" and {status for _, status in await all_of(ledger, AGENT)} == {"active"}
-    [link] = await ledger.read(lambda conn: memories.links_of(conn, decision.memory_id))
+    [link] = await ledger.read(lambda conn: links_of(conn, decision.memory_id))
     assert (link.from_id, link.to_id, link.kind) == (decision.memory_id, known.id, relation)
 
 
@@ -147,7 +148,7 @@ async def test_a_lesson_that_says_more_or_otherwise_is_kept_beside_and_tied(ledg
 async def test_no_link_leads_from_a_shared_memory_into_a_users_space(ledger, lang):
     known = await keep(ledger, USER, known_lesson(lang))
     [decision], _ = await reflect(ledger, lang, [known], lesson(lang, "contradicts"))
-    assert decision.action == "add" and await ledger.read(lambda conn: memories.links_of(conn, decision.memory_id)) == []
+    assert decision.action == "add" and await ledger.read(lambda conn: links_of(conn, decision.memory_id)) == []
 
 
 @LANGS
@@ -179,6 +180,6 @@ async def test_claims_of_a_tool_to_supersede_stay_harmless_however_often_they_co
     for before in (known, fact):
         after, _ = await ledger.read(lambda conn, one=before: memories.load(conn, TENANT, one.id))
         assert after == before
-        assert await ledger.read(lambda conn, one=before: memories.links_of(conn, one.id)) == []
+        assert await ledger.read(lambda conn, one=before: links_of(conn, one.id)) == []
     told = [status for space in (USER, AGENT) for _, status in await all_of(ledger, space)]
     assert told.count("active") == 2, "nothing of the tool's is told"

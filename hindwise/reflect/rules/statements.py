@@ -334,13 +334,6 @@ def draft_of(statement: Statement, language: Language, origin: Origin) -> Draft:
     )
 
 
-def extract_statements(text: str, language: Language, origin: Origin = Origin.USER) -> tuple[Draft, ...]:
-    """Return the drafts for all statements of one text, in order; none from tools or the web. Evidence is left to the caller."""
-    if origin in (Origin.TOOL, Origin.WEB):
-        return ()
-    return tuple(draft_of(statement, language, origin) for statement in statements_of(text))
-
-
 def classify_statement(text: str, origin: Origin = Origin.USER) -> Draft:
     """Return exactly one draft for a sentence that somebody wants kept: kind, slot and value as read from its words.
 

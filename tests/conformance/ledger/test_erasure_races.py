@@ -50,6 +50,7 @@ from hindwise.settings import Settings
 from hindwise.testing import HashedEmbedder
 from tests.build import TENANT, make_call, make_episode, make_outcome, make_turn
 from tests.engine.recall.helpers import fact
+from tests.looking import ids_everywhere
 from tests.privacy.living import STEPS_OF_A_REFLECTION, reflect_now, tables_with
 
 ROUNDS, TALKS, AT_ONCE = 200, 40, 20
@@ -140,8 +141,7 @@ async def race(engine: Engine, name: str, scene: Scene) -> None:
         users = [f"{name}{number}" for number in range(first, first + AT_ONCE)]
         await asyncio.gather(*(scene(engine, user, random.Random(user)) for user in users))
         await dispatched(engine)
-        assert isinstance(engine.index, LiveIndex)
-        left = {user: found for user in users if (found := await engine.index.ids_everywhere(index_space(TENANT, user_space(user))))}
+        left = {user: found for user in users if (found := await ids_everywhere(engine, index_space(TENANT, user_space(user))))}
         assert left == {}
 
 
@@ -250,7 +250,7 @@ async def test_an_erasure_racing_a_reindex(engine: Engine) -> None:
         chances = [random.Random(user) for user in users]
         await asyncio.gather(fill(number), *(erased(engine, user, chance, 60) for user, chance in zip(users, chances, strict=True)))
         await dispatched(engine)
-        left = {user: found for user in users if (found := await engine.index.ids_everywhere(index_space(TENANT, user_space(user))))}
+        left = {user: found for user in users if (found := await ids_everywhere(engine, index_space(TENANT, user_space(user))))}
         assert left == {}
         await engine.ledger.write(lambda conn, no=number: generations.abandon(conn, no, "the round is over"))  # type: ignore[misc]
         await engine.ledger.write(lambda conn, no=number: generations.set_dropped(conn, no))  # type: ignore[misc]

@@ -17,6 +17,7 @@ from hindwise.lifecycle.aging import AgingRules
 from hindwise.model.memory import Status, Words
 from hindwise.model.reflection import Answer, Complaint, Rejected, Usage
 from tests.build import NOON, TENANT, make_draft, make_episode, make_evidence
+from tests.looking import links_of
 
 DAY = timedelta(days=1)
 
@@ -57,7 +58,7 @@ async def test_a_changed_mind_closes_the_older_with_reason_link_and_history(ledg
     assert older.valid_to == newer.valid_from == NOON + 3 * DAY
     assert "concise answers -> detailed answers" in older.close_reason
     assert (newer.status, newer.head, newer.version) == ("active", True, 2)
-    (link,) = await ledger.read(lambda conn: memories.links_of(conn, new.memory_id))
+    (link,) = await ledger.read(lambda conn: links_of(conn, new.memory_id))
     assert (link.from_id, link.to_id, link.kind) == (new.memory_id, old.memory_id, "supersedes")
     events = await ledger.read(lambda conn: memories.history(conn, old.memory_id))
     assert [event.action for event in events] == ["recorded", "superseded"]

@@ -18,6 +18,7 @@ from hindwise.recall.sameness import Comparison
 from hindwise.testing import HashedEmbedder
 from tests.engine.recall.helpers import TENANT, apply_outbox, ask, conclusions, fact, ids, keep
 from tests.engine.reindex.helpers import drafts, fill, furnish, house, ids_in, live, questions, rebuild_of, switch, wanted
+from tests.looking import ids_everywhere
 
 SPACES = ("user:ann", "user:bo", "agent:desk")
 
@@ -161,7 +162,7 @@ async def test_what_is_erased_later_is_gone_from_the_kept_one_too(tmp_path: Path
         await engine.ledger.write(lambda conn: memory_erasure.erase(conn, TENANT, made, engine.clock.now()))
         assert made in await ids_in(engine, old, "user:ann")
         await apply_outbox(engine)
-        assert made not in await live(engine).ids_everywhere(index_space(TENANT, "user:ann"))
+        assert made not in await ids_everywhere(engine, index_space(TENANT, "user:ann"))
         later = await keep(engine, "user:ann", fact("Travels with a dog"))
         await apply_outbox(engine)
         assert later[0] not in await ids_in(engine, old, "user:ann"), "but nothing new goes there"

@@ -4,13 +4,13 @@ import pytest
 
 from hindwise.model.memory import Kind
 from hindwise.model.turn import Origin
-from hindwise.safety.origin import is_order_in_error, kinds_from, looks_injected, may_become, trust_of
+from hindwise.safety.origin import is_order_in_error, looks_injected, may_become, trust_of
 
 
 def test_only_people_and_the_system_give_orders() -> None:
     for origin in (Origin.TOOL, Origin.WEB, Origin.AGENT):
-        assert Kind.INSTRUCTION not in kinds_from(origin)
-        assert Kind.PREFERENCE not in kinds_from(origin)
+        assert not may_become(Kind.INSTRUCTION, [origin])
+        assert not may_become(Kind.PREFERENCE, [origin])
     assert may_become(Kind.INSTRUCTION, [Origin.WEB, Origin.USER])
     assert not may_become(Kind.FACT, [Origin.WEB])
     assert not may_become(Kind.FACT, [])
