@@ -23,7 +23,7 @@ from hindwise.index.live import LiveIndex
 from hindwise.index.projection import Projection
 from hindwise.index.refill import Refill
 from hindwise.ledger import generations, installation
-from hindwise.ledger.engine import Ledger
+from hindwise.ledger.engine import Ledger, is_server
 from hindwise.ledger.generations import Generation, Spec
 from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.migrate import migrate
@@ -94,6 +94,11 @@ def prepare_data_directory(path: Path) -> Path:
     return path
 
 
+def secret_of_one_machine(settings: Settings) -> bool:
+    """Whether other machines may serve the same ledger with other secrets: one session would then have two names in Temporal."""
+    return is_server(settings.ledger_url()) and not settings.secret_key.get_secret_value()
+
+
 def installation_secret(settings: Settings) -> bytes:
     """Return the key of all hashes: from the settings, else from the data directory, made there once.
 
@@ -102,7 +107,7 @@ def installation_secret(settings: Settings) -> bytes:
     if given := settings.secret_key.get_secret_value():
         return given.encode()
     path = settings.data / "secret.key"
-    if settings.secret_of_one_machine():
+    if secret_of_one_machine(settings):
         _log.warning("secret_of_this_machine_alone", file=str(path.resolve()), next="give every API and worker one HINDWISE_SECRET_KEY")
     # Written beside and linked into place: of several processes starting at once, one wins and all read its key whole.
     draft = settings.data / f".secret-{os.getpid()}-{secrets.token_hex(4)}"
@@ -180,9 +185,9 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
 async def agree_on_secret(ledger: Ledger, secret: bytes) -> None:
     """Processes on several machines with different secrets would give each session two workflows, and each space two tenants.
 
-    Raises InvalidInput. On SQLite there is one machine, and a lost secret may be replaced.
+    Raises InvalidInput. Where the ledger is not shared there is one machine, and a lost secret may be replaced.
     """
-    if not ledger.is_sqlite and not await ledger.write(lambda conn: installation.agrees(conn, secret)):
+    if ledger.is_shared and not await ledger.write(lambda conn: installation.agrees(conn, secret)):
         raise InvalidInput(
             "this ledger belongs to an installation with another HINDWISE_SECRET_KEY: give every API and worker the same one "
             "(without the setting each data directory makes its own, in secret.key). Where it is lost for good: stop everything, "

@@ -171,7 +171,3 @@ class Settings(BaseSettings):
     def ledger_url(self) -> str:
         """The ledger's SQLAlchemy URL."""
         return self.database_url.get_secret_value() or f"sqlite:///{(self.data / 'ledger.db').resolve()}"
-
-    def secret_of_one_machine(self) -> bool:
-        """Whether other machines may serve the same ledger with other secrets: one session would then have two names in Temporal."""
-        return bool(self.database_url.get_secret_value()) and not self.secret_key.get_secret_value()

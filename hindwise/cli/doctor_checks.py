@@ -104,7 +104,9 @@ async def _model(settings: Settings) -> Finding:
 
 
 async def _secret(settings: Settings) -> Finding:
-    if settings.secret_of_one_machine():
+    from hindwise.engine import secret_of_one_machine
+
+    if secret_of_one_machine(settings):
         return Finding(
             "secret",
             "note",

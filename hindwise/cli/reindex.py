@@ -145,10 +145,11 @@ async def _run(
 def _request(conn: "Connection", settings: "Settings", to: str | None) -> "Generation":
     from hindwise.clock import SystemClock
     from hindwise.ledger import generations
+    from hindwise.ledger.engine import is_server
 
     live = generations.live_of(generations.kept(conn))
     kind = to or (live.kind if live else settings.index)
-    if kind == "embedded" and settings.ledger_url().startswith("postgres"):
+    if kind == "embedded" and is_server(settings.ledger_url()):
         raise Ended(
             "with a ledger on Postgres the index cannot be embedded: a file serves one machine",
             next_step="hindwise reindex --to weaviate",

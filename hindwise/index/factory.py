@@ -13,6 +13,7 @@ import structlog
 from hindwise.errors import IndexUnavailable, InvalidInput
 from hindwise.index.base import Index
 from hindwise.index.embedded import FILE_NAME, open_embedded
+from hindwise.ledger.engine import is_server
 from hindwise.settings import Settings
 from hindwise.text.tokens import TOKENIZER_VERSION
 
@@ -57,7 +58,7 @@ async def open_index(
 
 def check_index_settings(settings: Settings) -> None:
     """Raise InvalidInput where the chosen index lacks a setting, or does not go with the ledger."""
-    if settings.index == "embedded" and settings.database_url.get_secret_value().startswith("postgres"):
+    if settings.index == "embedded" and is_server(settings.ledger_url()):
         raise InvalidInput(
             "Postgres is for several machines, and the embedded index is a file of one: set HINDWISE_INDEX=weaviate, "
             "or leave HINDWISE_DATABASE_URL empty for SQLite"

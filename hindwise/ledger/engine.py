@@ -1,6 +1,7 @@
 """How a unit of work reaches the database: one hop to a thread, one transaction, one owner per retry.
 
-All that differs between SQLite and Postgres stands in this file, and in `failures` what their errors mean; other queries are plain Core.
+What differs between SQLite and Postgres stands in this file. What their errors mean stands in `failures`; how a statement gets past
+SQLAlchemy to either driver in `direct` and `prepared`, which go by what this file leaves in the connection. Other queries are plain Core.
 """
 
 import asyncio
@@ -93,6 +94,11 @@ def make_engine(url: str, limits: Limits = Limits()) -> Engine:
     if backend in {"postgresql", "postgres"}:
         return _postgres_engine(parsed.set(drivername="postgresql+psycopg"), limits)
     raise InvalidInput(f"this kind of database is not supported: {_FORMS}")
+
+
+def is_server(url: str) -> bool:
+    """Whether the URL names a database server, which several machines can share, and not a file of one. Never raises."""
+    return url.startswith("postgres")
 
 
 def _postgres_engine(url: URL, limits: Limits) -> Engine:
@@ -271,6 +277,8 @@ class Ledger:
     def __init__(self, url: str, limits: Limits = Limits()) -> None:
         self.engine = make_engine(url, limits)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
+        self.is_shared = not self.is_sqlite
+        """Whether processes on several machines may use it."""
         self._writers = self.engine.execution_options(write=True)
         # On Postgres each statement sees what is committed when it begins, in a transaction or not: two more round trips change nothing.
         self._readers = self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="AUTOCOMMIT")

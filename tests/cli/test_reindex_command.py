@@ -85,6 +85,10 @@ def test_where_nothing_runs_a_request_waits_and_can_be_taken_back(house: Path) -
     assert (code, "generation 3 is given up" in told) == (0, True)
     code, _, error = _reindex(house, "--cancel")
     assert (code, "no index is being built" in error) == (1, True)
+    _reindex(house, "--json")
+    code, told, _ = _reindex(house, "--cancel", "--json")
+    given_up = json.loads(told)
+    assert (code, given_up["generation"], given_up["state"], given_up["note"]) == (0, 4, "dropped", "given up by a person")
 
 
 def test_what_cannot_be_meant_is_refused_with_the_way_out(tmp_path: Path) -> None:

@@ -45,6 +45,14 @@ def test_every_dependency_tells_why_it_is_there():
     assert [line for line in lines if "#" not in line] == []
 
 
+def asking_for(words: str) -> set[str]:
+    return {str(path.relative_to(ROOT)) for path in python_files() if re.search(words, path.read_text())}
+
+
 def test_one_file_knows_which_database_it_is():
-    asking = [str(path.relative_to(ROOT)) for path in python_files() if "dialect.name" in path.read_text()]
-    assert asking == ["hindwise/ledger/engine.py"], "a difference between databases belongs into hindwise/ledger/engine.py"
+    questions = r"dialect\.name|\.is_sqlite\b|startswith\(.(?:postgres|sqlite)"
+    assert asking_for(questions) == {"hindwise/ledger/engine.py"}, "a difference between databases belongs into hindwise/ledger/engine.py"
+
+
+def test_only_the_two_ways_to_tell_a_statement_ask_for_its_driver():
+    assert asking_for(r"\bsqlite_driver\(") == {"hindwise/ledger/direct.py", "hindwise/ledger/prepared.py"}
