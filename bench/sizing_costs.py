@@ -132,7 +132,7 @@ def rss_mb(pid: int) -> float:
 
 
 async def measure(site: Site, runs: int) -> Costs:
-    """Sessions turn by turn, whole runs with their reflections, recalls; the clocks and the stores read around each."""
+    """Sessions turn by turn, whole runs with their reflections, memories, recalls; the clocks and the stores read around each."""
     costs = Costs(site.name)
     async with Door(site.url, site.key) as door:
         await _reflect(door, "warm", 3)
@@ -153,6 +153,7 @@ async def measure(site: Site, runs: int) -> Costs:
         known = site.memories()
         await spend("reflection", runs, _reflect(door, "sized", runs))
         costs.memories = (site.memories() - known) / runs
+        await spend("memory", runs * 2, _remember(door, runs * 2))
         await spend("recall", runs * 10, _recall(door, "sized", runs * 10))
     costs.rss_mb = {role: sum(map(rss_mb, pids)) for role, pids in site.pids().items()}
     return costs
@@ -190,6 +191,13 @@ async def _reflect(door: Door, agent: str, count: int) -> None:
         async with asyncio.timeout(_LIMIT_S):
             while (await door.get(f"/v1/reflections/{accepted['reflection_id']}"))["status"] not in _FINAL:
                 await asyncio.sleep(0.1)
+
+
+async def _remember(door: Door, count: int) -> None:
+    """Facts that a caller names, each in one call, in both languages. Whoever measures waits until the index has them."""
+    for at in range(count):
+        said = f"第{at}号箱子放在{at % 7}号仓库" if at % 2 else f"Box number {at} stands in warehouse {at % 7}"
+        await door.post("/v1/memories", {"user_id": f"sizing-{at % 20}", "content": said})
 
 
 async def _recall(door: Door, agent: str, count: int) -> None:
