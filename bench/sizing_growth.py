@@ -67,7 +67,7 @@ async def _ask(recaller: Recaller, asked: list[str], users: int, rng: random.Ran
 
 
 async def _ledger_bytes(engine: Engine) -> int:
-    if engine.ledger.is_sqlite:
+    if not engine.ledger.is_shared:
         return files(engine.settings.data, "ledger.db")
     size = text("SELECT pg_database_size(current_database())")
     return int(await engine.ledger.read(lambda conn: conn.execute(size).scalar_one()))

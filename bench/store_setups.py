@@ -100,7 +100,7 @@ async def fill(engine: Engine, by_agent: Mapping[str, Sequence[str]]) -> None:
         items = [item_of(memory, document_of(memory), vector_of(memory.conclusion)) for memory in kept]
         await engine.ledger.write(lambda conn, kept=kept, items=items: _keep(conn, kept, items))  # type: ignore[misc]
         await engine.index.upsert(items)
-    if not engine.ledger.is_sqlite:
+    if engine.ledger.is_shared:
         # Which the server does by itself within a minute; until then it plans as if the tables were empty.
         await engine.ledger.write(lambda conn: conn.execute(text("ANALYZE")))
 

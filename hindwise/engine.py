@@ -23,7 +23,8 @@ from hindwise.index.live import LiveIndex
 from hindwise.index.projection import Projection
 from hindwise.index.refill import Refill
 from hindwise.ledger import generations, installation
-from hindwise.ledger.engine import Ledger, is_server
+from hindwise.ledger.databases import is_server
+from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Generation, Spec
 from hindwise.ledger.intake import ReflectorId
 from hindwise.ledger.migrate import migrate

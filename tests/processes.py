@@ -21,7 +21,7 @@ from hindwise.cli.readiness import ask_ready, first_key
 from hindwise.cli.supervisor import guard, ports, temporal_server
 from hindwise.cli.supervisor.child import GUARD_MODE
 from hindwise.cli.supervisor.processes import start_mark
-from hindwise.ledger.engine import make_engine
+from hindwise.ledger.databases import make_engine
 from workflows.policies import SEARCH_ATTRIBUTES
 
 T = TypeVar("T")

@@ -145,7 +145,7 @@ async def _run(
 def _request(conn: "Connection", settings: "Settings", to: str | None) -> "Generation":
     from hindwise.clock import SystemClock
     from hindwise.ledger import generations
-    from hindwise.ledger.engine import is_server
+    from hindwise.ledger.databases import is_server
 
     live = generations.live_of(generations.kept(conn))
     kind = to or (live.kind if live else settings.index)

@@ -13,7 +13,7 @@ import structlog
 from hindwise.errors import IndexUnavailable, InvalidInput
 from hindwise.index.base import Index
 from hindwise.index.embedded import FILE_NAME, open_embedded
-from hindwise.ledger.engine import is_server
+from hindwise.ledger.databases import is_server
 from hindwise.settings import Settings
 from hindwise.text.tokens import TOKENIZER_VERSION
 

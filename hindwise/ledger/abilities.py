@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from hindwise.ledger.engine import upsert
+from hindwise.ledger.databases import upsert
 from hindwise.ledger.schema import model_abilities
 
 _MAX_MODEL_CHARS = 200

@@ -15,7 +15,8 @@ from typing import NamedTuple, TypeVar
 from sqlalchemy import BindParameter, Connection, bindparam, func, select, update
 
 from hindwise.ledger import spending
-from hindwise.ledger.engine import Ledger, alone_in_migrating
+from hindwise.ledger.databases import alone_in_migrating
+from hindwise.ledger.engine import Ledger
 from hindwise.ledger.schema import memories, spaces
 
 R = TypeVar("R")

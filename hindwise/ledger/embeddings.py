@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, bindparam, delete, select
 
 from hindwise.embed.precision import as_kept
-from hindwise.ledger.engine import insert_new
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import embeddings, memories
 

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Row, and_, bindparam, case, delete, exists, f
 
 from hindwise.errors import NotFound
 from hindwise.ledger import sessions
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.engine import insert_new
 from hindwise.ledger.newest_first import Place, newest_first
 from hindwise.ledger.recent import RecentEpisodes
 from hindwise.ledger.schema import episodes, reflections, turns

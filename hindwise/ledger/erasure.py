@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, delete, exists,
 
 from hindwise.errors import LedgerUnavailable
 from hindwise.ledger import erasures, spaces
-from hindwise.ledger.engine import shared_now
+from hindwise.ledger.databases import shared_now
 from hindwise.ledger.erasures import Erasure
 from hindwise.ledger.schema import credits as credit_rows
 from hindwise.ledger.schema import (

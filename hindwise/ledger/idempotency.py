@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, select, update
 
 from hindwise.errors import IdempotencyMismatch, LedgerUnavailable
-from hindwise.ledger.engine import insert_new
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.schema import idempotency_keys
 
 UNDERWAY = timedelta(minutes=3)

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Connection, select
 
-from hindwise.ledger.engine import insert_new
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.schema import installation
 from hindwise.model.ids import keyed_hash
 

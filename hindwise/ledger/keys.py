@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from hindwise.errors import InvalidInput, NotFound
 from hindwise.ledger import leases
-from hindwise.ledger.engine import insert_new, upsert
+from hindwise.ledger.databases import insert_new, upsert
 from hindwise.ledger.schema import api_keys, installation, tenants
 
 _FIRST = "first key"

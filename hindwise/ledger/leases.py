@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, bindparam, literal, or_, select, type_coerce, update
 
-from hindwise.ledger.engine import insert_new, shared_now, shared_until
+from hindwise.ledger.databases import insert_new, shared_now, shared_until
 from hindwise.ledger.schema import leases
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)

@@ -13,7 +13,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, exists, select
 
 from hindwise.errors import InvalidInput
-from hindwise.ledger.engine import Ledger, alone_in_migrating
+from hindwise.ledger.databases import alone_in_migrating
+from hindwise.ledger.engine import Ledger
 from hindwise.ledger.schema import metadata
 
 _ONE_AT_A_TIME = threading.Lock()

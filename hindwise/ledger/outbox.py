@@ -11,8 +11,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, bindparam, case, delete, exists, func, or_, select, update
 
+from hindwise.ledger.databases import shared_until, upsert
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.engine import shared_until, upsert
 from hindwise.ledger.leases import is_over
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import outbox, spaces

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import BigInteger, Connection, bindparam, case, select, type_coerce, update
 
-from hindwise.ledger.engine import shared_now
+from hindwise.ledger.databases import shared_now
 from hindwise.ledger.leases import make_row
 from hindwise.ledger.schema import leases
 

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, and_, bindparam, delete, or_, select, update
 
 from hindwise.errors import NotFound
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import credits as credit_rows
 from hindwise.ledger.schema import memories, recalls
 

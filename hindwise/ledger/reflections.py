@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Row, and_, bindparam, func, null, or_, select
 
 from hindwise.errors import NotFound, SpaceErased
 from hindwise.ledger import refusals
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.engine import insert_new
 from hindwise.ledger.newest_first import Place, newest_first
 from hindwise.ledger.schema import drafts, memories, reflections
 from hindwise.model.memory import Draft

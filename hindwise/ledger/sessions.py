@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, and_, bindparam, insert, select, update
 
 from hindwise.errors import NotFound, SessionOwner, TurnConflict
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.engine import insert_new
 from hindwise.ledger.newest_first import Place, newest_first
 from hindwise.ledger.schema import sessions, turns
 from hindwise.model.ids import keyed_hash

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, bindparam, or_, select, update
 
 from hindwise.errors import LedgerUnavailable, SpaceErased
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.engine import insert_new
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import spaces
 from hindwise.ledger.slot_keys import renew

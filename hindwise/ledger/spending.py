@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, select, update
 
 from hindwise.ledger import tallies
-from hindwise.ledger.engine import insert_new
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.schema import model_days, model_holds, model_totals
 from hindwise.model.ids import derive
 from hindwise.model.reflection import Usage

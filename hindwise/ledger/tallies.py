@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, Table, bindparam, select, update
 
-from hindwise.ledger.engine import insert_new
+from hindwise.ledger.databases import insert_new
 
 
 def add(conn: Connection, table: Table, name: str, more: Mapping[str, float]) -> None:

@@ -4,7 +4,8 @@ import pytest
 
 from hindwise.engine import open_engine
 from hindwise.errors import InvalidInput, LedgerUnavailable
-from hindwise.ledger.engine import Ledger, make_engine
+from hindwise.ledger.databases import make_engine
+from hindwise.ledger.engine import Ledger
 from hindwise.settings import Settings
 from hindwise.testing import FixedClock, HashedEmbedder
 

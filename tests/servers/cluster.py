@@ -19,7 +19,7 @@ import yaml
 
 from hindwise.cli.readiness import ask_ready, first_key
 from hindwise.cli.supervisor import ports, temporal_server
-from hindwise.ledger.engine import make_engine
+from hindwise.ledger.databases import make_engine
 from tests.processes import ROOT, Process, environment, until
 from tests.servers.front import Front
 from tests.servers.postgres import Postgres

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hindwise.ledger.engine import make_engine
+from hindwise.ledger.databases import make_engine
 from hindwise.ledger.migrate import upgrade
 from hindwise.ledger.schema import metadata
 from tests.servers import places, rows

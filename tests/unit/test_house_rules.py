@@ -50,8 +50,8 @@ def asking_for(words: str) -> set[str]:
 
 
 def test_one_file_knows_which_database_it_is():
-    questions = r"dialect\.name|\.is_sqlite\b|startswith\(.(?:postgres|sqlite)"
-    assert asking_for(questions) == {"hindwise/ledger/engine.py"}, "a difference between databases belongs into hindwise/ledger/engine.py"
+    questions = r"dialect\.name|get_backend_name|startswith\(.(?:postgres|sqlite)"
+    assert asking_for(questions) == {"hindwise/ledger/databases.py"}, "a difference between databases belongs there"
 
 
 def test_only_the_two_ways_to_tell_a_statement_ask_for_its_driver():

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from hindwise.ledger.databases import insert_new
 from hindwise.ledger.direct import Direct
-from hindwise.ledger.engine import insert_new
 from hindwise.ledger.schema import memory_links, outbox, recalls
 
 _NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)

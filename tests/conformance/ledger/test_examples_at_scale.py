@@ -70,7 +70,7 @@ async def test_neither_question_reads_or_sorts_more_than_it_tells(ledger):
     for question, index in ((review._OWN_EXAMPLES, "ix_memories_confirmed"), (review._SHARED_EXAMPLES, "ix_memories_examples")):
 
         def plan(conn, question=question):
-            how = "EXPLAIN QUERY PLAN " if ledger.is_sqlite else "EXPLAIN ANALYZE "
+            how = "EXPLAIN QUERY PLAN " if not ledger.is_shared else "EXPLAIN ANALYZE "
             compiled = question.statement.compile(conn)
             given = {name: asked.get(name, value) for name, value in compiled.params.items()}
             values = tuple(given[name] for name in compiled.positiontup) if compiled.positional else given

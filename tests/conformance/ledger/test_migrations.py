@@ -11,7 +11,8 @@ from alembic import command
 from sqlalchemy import event, func, select, text
 
 from hindwise.errors import InvalidInput
-from hindwise.ledger.engine import Ledger, alone_in_migrating, make_engine
+from hindwise.ledger.databases import alone_in_migrating, make_engine
+from hindwise.ledger.engine import Ledger
 from hindwise.ledger.migrate import config, migrate, revisions
 from hindwise.ledger.schema import metadata, tenants
 

@@ -8,7 +8,7 @@ from sqlalchemy import insert, select, text, true
 
 from hindwise.ledger import memories as memory_rows
 from hindwise.ledger import memory_changes, spaces
-from hindwise.ledger.engine import read_in_order
+from hindwise.ledger.databases import read_in_order
 from hindwise.ledger.schema import memories
 from hindwise.model.memory import Status
 from hindwise.recall import queries
@@ -126,7 +126,7 @@ async def test_of_a_space_no_more_is_read_and_put_in_order_than_is_told(ledger, 
 
     found = await ledger.read(asked)
     assert found.count("ix_memories_newest") == len(re.findall("(?i)(?:scan|search).* on memories|search memories", found)) == spaces_asked
-    if not ledger.is_sqlite:
+    if ledger.is_shared:
         # Those of one moment are put in order among themselves.
         assert found.count("Incremental Sort") == spaces_asked and "  Sort  (" not in found, found
         assert not re.search(r"Removed by Filter: \d{3}", found), found
@@ -134,7 +134,7 @@ async def test_of_a_space_no_more_is_read_and_put_in_order_than_is_told(ledger, 
 
 @pytest.mark.parametrize("newest", [queries.newest_rows, memory_rows.newest_live])
 async def test_of_much_that_postgres_has_not_counted_yet_only_the_newest_are_read(ledger, grown, newest):
-    if ledger.is_sqlite:
+    if not ledger.is_shared:
         return  # counts on nothing: its plan is asked above and below
     numbers = grown[1][:2]
 
@@ -150,7 +150,7 @@ async def test_of_much_that_postgres_has_not_counted_yet_only_the_newest_are_rea
 
 
 async def test_an_error_while_they_are_read_leaves_no_setting_behind(ledger, filled):
-    if ledger.is_sqlite:
+    if not ledger.is_shared:
         return
 
     def fails(conn):
@@ -178,7 +178,7 @@ async def test_what_a_model_is_shown_is_read_so_too(ledger, known):
     assert [row.id for row in found] == [row["id"] for row in told[:20]]
 
     def asked(conn):
-        how = "EXPLAIN QUERY PLAN" if ledger.is_sqlite else "EXPLAIN"
+        how = "EXPLAIN QUERY PLAN" if not ledger.is_shared else "EXPLAIN"
         sql = memory_rows._NEWEST_LIVE.statement.compile(conn, compile_kwargs={"render_postcompile": True})
         given = {**sql.params, "space": numbers[0], "most": 20}
         bound = tuple(given[name] for name in sql.positiontup) if sql.positional else given

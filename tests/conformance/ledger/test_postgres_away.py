@@ -14,7 +14,8 @@ from hindwise.cli.supervisor.ports import free_ports
 from hindwise.engine import open_engine
 from hindwise.errors import InvalidInput, LedgerUnavailable
 from hindwise.ledger import intake, recalls, reflections, sessions, spaces
-from hindwise.ledger.engine import Ledger, Limits, make_engine
+from hindwise.ledger.databases import Limits, make_engine
+from hindwise.ledger.engine import Ledger
 from hindwise.ledger.migrate import migrate
 from hindwise.ledger.schema import api_keys, episodes, memories, tenants, turns
 from hindwise.settings import Settings
@@ -225,7 +226,7 @@ def test_without_the_driver_it_says_what_to_install_and_nobody_else_loads_it():
     script = (
         "import sys\n"
         "from hindwise.errors import InvalidInput\n"
-        "from hindwise.ledger.engine import make_engine\n"
+        "from hindwise.ledger.databases import make_engine\n"
         "import hindwise.ledger.migrate\n"
         "assert 'psycopg' not in sys.modules\n"
         "sys.modules['psycopg'] = None\n"

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from hindwise.errors import InvalidInput, LedgerUnavailable
-from hindwise.ledger.engine import Ledger, make_engine
+from hindwise.ledger.databases import make_engine
+from hindwise.ledger.engine import Ledger
 from hindwise.ledger.migrate import migrate
 
 

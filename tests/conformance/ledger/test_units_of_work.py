@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from hindwise.errors import InvalidInput
-from hindwise.ledger.engine import make_engine
+from hindwise.ledger.databases import make_engine
 from hindwise.ledger.schema import spaces, tenants
 from tests.build import NOON
 
