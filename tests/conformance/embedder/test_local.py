@@ -1,8 +1,12 @@
 """What is particular to the local embedder."""
 
 import asyncio
+import subprocess
+import sys
 import time
+import unicodedata
 
+import numpy as np
 import pytest
 
 from hindwise.embed.calibration import E5_SMALL, measure
@@ -45,6 +49,30 @@ async def test_a_question_does_not_wait_for_a_batch_of_passages(embedder):
     await embedder.query("a question meanwhile")
     assert not batch.done()
     assert len(await batch) == 60
+
+
+@pytest.mark.parametrize("times", [11, 480, 5_000])
+def test_no_text_ends_the_process_whatever_its_characters_grow_to(times):
+    """Of one Arabic character the engine's tokenizer makes eighteen, more than it has room for: the next process would meet it too."""
+    script = (
+        "import asyncio\n"
+        "from hindwise.embed.local import LocalEmbedder\n"
+        "async def main():\n"
+        "    embedder = LocalEmbedder()\n"
+        "    await embedder.start()\n"
+        f"    text = chr(0xFDFA) * {times}\n"
+        "    for _ in range(3):\n"
+        "        print(len(await embedder.query(text + ' ')), len((await embedder.passages([text]))[0]))\n"
+        "    await embedder.close()\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["384"] * 6), done.stderr
+
+
+async def test_a_phrase_in_one_character_means_what_its_letters_mean(embedder):
+    [short, long] = await embedder.passages(["قال ﷺ", unicodedata.normalize("NFKC", "قال ﷺ")])
+    assert np.array_equal(short, long)
 
 
 async def test_before_the_start_and_after_the_end_it_says_so():
