@@ -9,8 +9,9 @@ from sqlalchemy import Connection, Row, bindparam, func, select, text
 from hindwise.errors import NotFound
 from hindwise.ledger.databases import read_in_order
 from hindwise.ledger.direct import Direct
+from hindwise.ledger.memory_tables import ONLY_LIVE
 from hindwise.ledger.newest_first import Place, newest_first
-from hindwise.ledger.schema import ONLY_LIVE, episodes, evidence, memories, memory_events
+from hindwise.ledger.schema import episodes, evidence, memories, memory_events
 from hindwise.model.memory import LIVE, Evidence, Memory, Status, Words
 
 _LIVE = [str(status) for status in LIVE]

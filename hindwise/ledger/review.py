@@ -14,8 +14,9 @@ from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
 from hindwise.ledger import outbox, spaces
 from hindwise.ledger.direct import Direct
+from hindwise.ledger.memory_tables import CONFIRMED, SHARED_LESSON
 from hindwise.ledger.newest_first import Place, newest_first
-from hindwise.ledger.schema import CONFIRMED, SHARED_LESSON, memories, memory_events
+from hindwise.ledger.schema import memories, memory_events
 from hindwise.ledger.schema import spaces as space_rows
 from hindwise.model.ids import derive, digest
 from hindwise.model.memory import SLOTTED, Memory, Status, Words

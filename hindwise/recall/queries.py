@@ -30,8 +30,9 @@ from sqlalchemy import (
 from hindwise.embed.base import Vector
 from hindwise.ledger.databases import read_in_order
 from hindwise.ledger.embeddings import read_vectors
+from hindwise.ledger.memory_tables import ONLY_LIVE
 from hindwise.ledger.prepared import Prepared, is_sqlite
-from hindwise.ledger.schema import ONLY_LIVE, embeddings, episodes, evidence, memories, outbox, spaces
+from hindwise.ledger.schema import embeddings, episodes, evidence, memories, outbox, spaces
 from hindwise.ledger.times import Utc
 from hindwise.model.memory import LIVE, Status
 from hindwise.recall.rows import Raw
