@@ -116,7 +116,8 @@ def costs_table(measured: Sequence[Costs]) -> str:
         held = [f"{costs.rss_mb[role]:.0f}" if role in costs.rss_mb else "" for role in roles]
         lines.append(f"| {costs.name} | memory held at the end, MB | {' | '.join(held)} | {sum(costs.rss_mb.values()):.0f} | | | |")
     wrote = ", ".join(f"{costs.memories:.1f} on {costs.name}" for costs in measured)
-    return "\n".join([*lines, "", f"A reflection wrote {wrote} memories on average."])
+    told = "A *memory* is one fact by `POST /v1/memories`, until the index has it."
+    return "\n".join([*lines, "", f"A reflection wrote {wrote} memories on average. {told}"])
 
 
 def growth_table(steps: Sequence[Step]) -> str:
