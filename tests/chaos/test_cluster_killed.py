@@ -29,7 +29,7 @@ def test_nothing_is_lost_or_doubled_whatever_is_killed(outcome: Outcome) -> None
     assert outcome.wrong == []
 
 
-@pytest.mark.parametrize("name", [name for name in BLOWS if name != "ledger"])
+@pytest.mark.parametrize("name", [name for name in BLOWS if name != "ledger"], ids="without {}".format)
 def test_recall_is_answered_all_the_time(outcome: Outcome, name: str) -> None:
     recalls = felt(outcome, name).recalls
     assert set(recalls) <= {"answered", "degraded"}, recalls
