@@ -7,7 +7,7 @@ from sqlalchemy import Connection
 
 from hindwise.engine import Engine
 from hindwise.errors import NotFound
-from hindwise.ledger import episodes, reflections, spending
+from hindwise.ledger import attempts, episodes, reflections, spending
 from hindwise.model.reflection import ReflectionStatus
 from hindwise.reflect.budget import day_of
 from hindwise.reflect.gate import worth_reflecting
@@ -85,7 +85,7 @@ async def _nothing_because(engine: Engine, message: FinishInput) -> str:
     if message.skip_code == "nothing-to-learn":
         episode = await engine.ledger.read(lambda conn: episodes.load(conn, row.tenant_id, row.episode_id, recent=engine.recent))
         return await asyncio.to_thread(worth_reflecting, episode) or "nothing to learn"
-    found = await engine.ledger.read(lambda conn: reflections.attempts(conn, message.reflection_id))
+    found = await engine.ledger.read(lambda conn: attempts.all_of(conn, message.reflection_id))
     said = next((attempt.answer.nothing_because for attempt in reversed(found) if attempt.answer.nothing_because), "")
     refused = [item["reason"] for item in row.rejected]
     return said or (f"all {len(refused)} drafts were refused: {refused[0]}" if refused else "what it says was known already")

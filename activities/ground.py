@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection
 
 from hindwise.engine import Engine
-from hindwise.ledger import episodes, reflections
+from hindwise.ledger import attempts, episodes, reflections
+from hindwise.ledger.attempts import Attempt
 from hindwise.ledger.recent import RecentEpisodes
-from hindwise.ledger.reflections import Attempt
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer
 from hindwise.reflect.judged import judge, own_share
@@ -25,7 +25,7 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
 
     What code puts beside a model's answer is kept with it and not counted as accepted: it is no reason to stop asking.
     """
-    judged = await engine.ledger.read(lambda conn: reflections.judged(conn, message.reflection_id, message.attempt))
+    judged = await engine.ledger.read(lambda conn: attempts.judged(conn, message.reflection_id, message.attempt))
     if judged is not None:
         return _result(message, judged["accepted"], judged["rejected"], judged["complaints"])
     attempt, episode, created_at = await engine.ledger.read(lambda conn: _load(conn, message, engine.recent))
@@ -35,7 +35,7 @@ async def ground(engine: Engine, message: GroundInput) -> GroundResult:
 
     def keep(conn: Connection) -> None:
         reflections.same(conn, message.reflection_id, created_at)
-        reflections.store_grounded(
+        attempts.store_grounded(
             conn,
             message.reflection_id,
             message.attempt,
@@ -68,6 +68,6 @@ def _result(
 
 def _load(conn: Connection, message: GroundInput, recent: RecentEpisodes) -> tuple[Attempt, Episode, datetime]:
     """The answer, the episode, and when the reflection was created."""
-    attempt = reflections.attempt_of(conn, message.reflection_id, message.attempt)
+    attempt = attempts.get(conn, message.reflection_id, message.attempt)
     row = reflections.row_of(conn, message.reflection_id)
     return attempt, episodes.load(conn, row.tenant_id, row.episode_id, recent=recent), row.created_at

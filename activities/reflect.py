@@ -9,9 +9,9 @@ from sqlalchemy import Connection
 
 from hindwise.engine import Engine
 from hindwise.errors import AnswerUnusable, BudgetSpent, ModelRefused, NotFound, SpaceErased
-from hindwise.ledger import episodes, reflections
+from hindwise.ledger import attempts, episodes, reflections
+from hindwise.ledger.attempts import Attempt
 from hindwise.ledger.recent import RecentEpisodes
-from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.spending import Hold, hold_id
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer, Complaint, Usage
@@ -79,7 +79,7 @@ class _Asked:
 def _asked(conn: Connection, message: ReflectInput, recent: RecentEpisodes) -> _Asked:
     row = reflections.row_of(conn, message.reflection_id)
     found = episodes.row_of(conn, row.tenant_id, row.episode_id)
-    episode, before = episodes.assemble(conn, found, recent), reflections.attempts(conn, row.id)
+    episode, before = episodes.assemble(conn, found, recent), attempts.all_of(conn, row.id)
     return _Asked(before, episode, found.task_key, earlier_of(conn, episode, found.task_key), row.created_at)
 
 
@@ -98,7 +98,7 @@ async def _keep(
     if by_rules:  # a turn may have been stored before the settings masked what it tells
         answer = await asyncio.to_thread(masked_conclusions, answer, engine.settings.contacts())
     # Our rules give only what the same validators and the same gate let pass: what they said is kept with it, not asked for again.
-    grounded = reflections.grounded_whole(answer) if by_rules else None
+    grounded = attempts.grounded_whole(answer) if by_rules else None
     attempt = Attempt(message.attempt, reflector.name, written_by, answer, unusable, grounded)
 
     def settle(conn: Connection) -> None:
@@ -111,9 +111,9 @@ async def _keep(
         settle(conn)
         if by_rules:
             reflections.set_running(conn, message.reflection_id, "reflect", now)
-        if reflections.store_attempt(conn, message.reflection_id, attempt, now):
+        if attempts.store(conn, message.reflection_id, attempt, now):
             return attempt
-        return _number(reflections.attempts(conn, message.reflection_id), message.attempt)
+        return _number(attempts.all_of(conn, message.reflection_id), message.attempt)
 
     try:
         kept = await engine.ledger.write(keep)

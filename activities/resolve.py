@@ -12,9 +12,9 @@ from hindwise.engine import Engine
 from hindwise.errors import HindwiseError, NotFound
 from hindwise.index.document import document_of
 from hindwise.index.projection import embed_documents
-from hindwise.ledger import episodes, intake, live, memories, reflections, spaces, spending
+from hindwise.ledger import attempts, episodes, intake, live, memories, reflections, spaces, spending
+from hindwise.ledger.attempts import Attempt
 from hindwise.ledger.recent import RecentEpisodes
-from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft
@@ -49,7 +49,7 @@ async def resolve(engine: Engine, message: ResolveInput) -> ResolveResult:
 
 def _load(conn: Connection, message: ResolveInput, recent: RecentEpisodes) -> tuple[list[Attempt], Attempt, Episode, datetime]:
     row = reflections.row_of(conn, message.reflection_id)
-    found = reflections.attempts(conn, message.reflection_id)
+    found = attempts.all_of(conn, message.reflection_id)
     attempt = next((attempt for attempt in found if attempt.number == message.attempt), None)
     if attempt is None:
         raise NotFound(f"reflection {message.reflection_id} has no attempt {message.attempt}")

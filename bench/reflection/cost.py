@@ -19,7 +19,7 @@ from activities.reflect import reflect
 from bench.reflection import airline, gating, parallel
 from bench.reflection.sampling import told
 from hindwise.engine import Engine, open_engine
-from hindwise.ledger import intake, reflections
+from hindwise.ledger import attempts, intake
 from hindwise.model.episode import Episode, Outcome
 from hindwise.model.memory import Kind
 from hindwise.model.reflection import Answer
@@ -133,7 +133,7 @@ async def _look_back(engine: Engine, episode: Episode, reflector: LlmReflector) 
     await STEPS["finish"](engine, FinishInput(reflection_id=accepted.reflection_id, status="completed"))
     if gathered.skip:
         return None
-    found = await engine.ledger.read(lambda conn: reflections.attempts(conn, accepted.reflection_id))
+    found = await engine.ledger.read(lambda conn: attempts.all_of(conn, accepted.reflection_id))
     return [attempt.answer.raw for attempt in found]
 
 

@@ -25,7 +25,7 @@ from bench.reflection import airline, parallel, small_model_show
 from bench.reflection.small_model_judge import GROUPS, Run, Stored, Told, judged
 from bench.servers import RESULTS, Stand, stand
 from hindwise.errors import AnswerUnusable
-from hindwise.ledger import episodes, memories, reflections
+from hindwise.ledger import attempts, episodes, memories, reflections
 from hindwise.ledger.engine import Ledger
 from hindwise.model.episode import Outcome
 from hindwise.model.turn import Turn
@@ -132,7 +132,7 @@ def _read(conn: Any, shown: dict[str, Any]) -> Stored:
     return Stored(
         shown=shown,
         episode=episodes.load(conn, row.tenant_id, row.episode_id),
-        attempts=tuple(reflections.attempts(conn, row.id)),
+        attempts=tuple(attempts.all_of(conn, row.id)),
         memories=tuple(memories.load(conn, row.tenant_id, memory)[0] for memory in wrote),
     )
 

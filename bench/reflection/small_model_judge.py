@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from hindwise.ledger.reflections import Attempt
+from hindwise.ledger.attempts import Attempt
 from hindwise.model.base import Model
 from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import SLOTTED, Kind, Memory

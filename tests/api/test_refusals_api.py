@@ -10,7 +10,7 @@ from activities.ground import ground
 from activities.reflect import reflect
 from activities.resolve import resolve
 from hindwise.errors import AnswerUnusable
-from hindwise.ledger import episodes, reflections
+from hindwise.ledger import attempts, episodes, reflections
 from hindwise.model.episode import Episode
 from hindwise.model.memory import Draft, Evidence
 from hindwise.model.reflection import Answer, ReflectionStatus
@@ -94,7 +94,7 @@ async def test_a_secret_that_a_model_made_up_stays_nowhere(front: Front, tmp_pat
     await _asked(front, reflection_id, Answer(drafts=(bad,), raw=f"said {SECRET}"))
     text = (await front.http.get(f"/v1/reflections/{reflection_id}")).text
     assert '"rule":"secret"' in text and "[masked:api-key]" in text and SECRET not in text
-    [attempt] = await front.engine.ledger.read(lambda conn: reflections.attempts(conn, reflection_id))
+    [attempt] = await front.engine.ledger.read(lambda conn: attempts.all_of(conn, reflection_id))
     assert SECRET not in str(attempt), "neither the answer nor what was said of it"
 
 

@@ -7,7 +7,7 @@ from temporalio.testing import WorkflowEnvironment
 
 from activities import STEPS
 from hindwise.cli.worker_process import reflectors
-from hindwise.ledger import intake, reflections
+from hindwise.ledger import attempts, intake
 from hindwise.model.reflection import ReflectionStatus
 from hindwise.reflect.judged import BESIDE, own_share
 from hindwise.reflect.llm.short import short_schema
@@ -42,7 +42,7 @@ async def test_who_says_nothing_in_the_long_form_teaches_in_the_short_one_and_wh
         model = {"reflector": "llm", "llm_base_url": llm.url, "llm_model": "fake-model", "llm_api_key": "sk-test"}
         async with rig(tmp_path / "data", environment.client, **model) as house, reflectors(house.engine) as known, house.workers(known):
             done = await house.final((await house.run(task("t", lang))).reflection_id)
-            refused = await house.engine.ledger.read(lambda conn: reflections.attempts(conn, done.id))
+            refused = await house.engine.ledger.read(lambda conn: attempts.all_of(conn, done.id))
     assert (done.status, done.fallback_from, done.written_by.split()[0]) == (ReflectionStatus.COMPLETED, "", "llm")
     assert [bool(attempt.unusable) for attempt in refused] == [True, False] and refused[1].answer.short
     accepted = [ordinal for ordinal, _ in (refused[1].grounded or {})["accepted"]]
@@ -57,7 +57,7 @@ async def test_who_was_asked_shortly_and_made_a_slip_is_not_asked_in_the_long_fo
         model = {"reflector": "llm", "llm_base_url": llm.url, "llm_model": "fake-model", "llm_api_key": "sk-test"}
         async with rig(tmp_path / "data", environment.client, **model) as house, reflectors(house.engine) as known, house.workers(known):
             done = await house.final((await house.run(task("t", lang))).reflection_id)
-            told = await house.engine.ledger.read(lambda conn: reflections.attempts(conn, done.id))
+            told = await house.engine.ledger.read(lambda conn: attempts.all_of(conn, done.id))
         asked = [body["response_format"]["json_schema"]["schema"] == short_schema() for body in llm.requests]
     assert asked == [False, True, True] == [attempt.answer.short for attempt in told]
     assert [bool(attempt.unusable) for attempt in told] == [True, True, False] and done.fallback_from == ""

@@ -9,11 +9,24 @@ from sqlalchemy import func, select
 
 from api.bootstrap import ensure_first_key
 from hindwise.errors import SessionOwner
-from hindwise.ledger import episodes, generations, idempotency, intake, keys, leases, memory_erasure, outbox, recalls, reflections, sessions
+from hindwise.ledger import (
+    attempts,
+    episodes,
+    generations,
+    idempotency,
+    intake,
+    keys,
+    leases,
+    memory_erasure,
+    outbox,
+    recalls,
+    sessions,
+)
 from hindwise.ledger.generations import Spec
 from hindwise.ledger.schema import api_keys, memories, turns
 from hindwise.ledger.schema import reflections as reflection_rows
 from hindwise.model.memory import Status
+from hindwise.model.reflection import Answer
 from hindwise.testing import FixedClock
 from tests.build import NOON, TENANT, make_draft, make_episode, make_evidence, make_outcome, make_turn
 from tests.conformance.ledger.conftest import RULES
@@ -104,8 +117,8 @@ async def test_a_use_and_a_verdict_on_a_memory_count_once_however_often_they_com
 
 async def test_a_draft_attempt_is_stored_once_and_the_others_are_told(two):
     accepted = await two[0].write(lambda conn: intake.accept_run(conn, make_episode(), RULES, recall_ids=[], now=NOON, keep_first=True))
-    attempt = reflections.Attempt(0, "rules", "rules", reflections.Answer(), "", None)
-    stored = await both(two, *[lambda conn: reflections.store_attempt(conn, accepted.reflection_id, attempt, NOON)] * 4)
+    attempt = attempts.Attempt(0, "rules", "rules", Answer(), "", None)
+    stored = await both(two, *[lambda conn: attempts.store(conn, accepted.reflection_id, attempt, NOON)] * 4)
     assert sorted(stored) == [False] * 7 + [True]
 
 

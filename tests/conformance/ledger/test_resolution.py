@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from hindwise.errors import NotFound, SpaceErased
-from hindwise.ledger import intake, memories, memory_erasure, outbox, recalls, reflections
+from hindwise.ledger import attempts, intake, memories, memory_erasure, outbox, recalls, reflections
+from hindwise.ledger.attempts import Attempt
 from hindwise.ledger.intake import ReflectorId
-from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.ledger.schema import memories as rows
 from hindwise.ledger.schema import spaces as space_rows
@@ -239,8 +239,8 @@ async def reflected(ledger, run_id, draft):
         refused = [Rejected(draft=draft, rule="quote-occurs", reason="no")]
         complaint = [Complaint(rule="quote-occurs", text=f"{draft.conclusion} does not occur", ordinal=0)]
         for attempt, kept, rejected in ((1, [], refused), (2, [(0, draft)], [])):
-            reflections.store_attempt(conn, accepted.reflection_id, Attempt(attempt, "llm", "llm m 1", answer, "", None), NOON)
-            reflections.store_grounded(
+            attempts.store(conn, accepted.reflection_id, Attempt(attempt, "llm", "llm m 1", answer, "", None), NOON)
+            attempts.store_grounded(
                 conn, accepted.reflection_id, attempt, accepted=kept, rejected=rejected, complaints=complaint if rejected else []
             )
         return accepted.reflection_id
@@ -268,7 +268,7 @@ async def test_a_shared_lesson_is_erased_with_the_fuller_draft_that_it_was_made_
     reflection_id = await reflected(ledger, "run-1", drafted)
     (decision,) = await ledger.write(recorded(reflection_id, kept, 0))
     await ledger.write(lambda conn: memory_erasure.erase(conn, TENANT, decision.memory_id, NOON))
-    assert [attempt.answer.drafts for attempt in await ledger.read(lambda conn: reflections.attempts(conn, reflection_id))] == [(), ()]
+    assert [attempt.answer.drafts for attempt in await ledger.read(lambda conn: attempts.all_of(conn, reflection_id))] == [(), ()]
     await ledger.close()
     for path in tmp_path.iterdir():
         assert b"canary-7391" not in path.read_bytes(), path.name

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from hindwise.ledger import intake, memory_erasure, reflections, refusals, reruns, spaces
+from hindwise.ledger import attempts, intake, memory_erasure, reflections, refusals, reruns, spaces
+from hindwise.ledger.attempts import Attempt
 from hindwise.ledger.intake import ReflectorId
-from hindwise.ledger.reflections import Attempt
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.lifecycle.aging import AgingRules
 from hindwise.model.memory import Draft
@@ -41,8 +41,8 @@ def draft(lang: str, name: str, run: str = "run") -> Draft:
 
 def answered(conn, reflection_id, number, *drafts, accepted=(), rejected=(), nothing=""):
     answer = Answer(drafts=drafts, raw=" ".join(one.conclusion for one in drafts), nothing_because=nothing)
-    reflections.store_attempt(conn, reflection_id, Attempt(number, "llm", "llm m 3", answer, "", None), NOON)
-    reflections.store_grounded(
+    attempts.store(conn, reflection_id, Attempt(number, "llm", "llm m 3", answer, "", None), NOON)
+    attempts.store_grounded(
         conn,
         reflection_id,
         number,
@@ -75,7 +75,7 @@ async def everything_kept(ledger, reflection_id):
 
     def read(conn):
         row = reflections.row_of(conn, reflection_id)
-        return repr((tuple(row), reflections.attempts(conn, reflection_id), refusals.of_reflection(conn, row)))
+        return repr((tuple(row), attempts.all_of(conn, reflection_id), refusals.of_reflection(conn, row)))
 
     return await ledger.read(read)
 
@@ -155,7 +155,7 @@ async def test_a_run_under_way_keeps_what_it_accepted_of_other_things_and_is_set
     await erase(ledger, decision.memory_id)
     left = await everything_kept(ledger, again)
     assert "canary-5512" not in left and SAID[lang]["kept"][0] not in left
-    (attempt,) = await ledger.read(lambda conn: reflections.attempts(conn, again))
+    (attempt,) = await ledger.read(lambda conn: attempts.all_of(conn, again))
     assert [one["conclusion"] for _, one in attempt.grounded["accepted"]] == [SAID[lang]["other"][0]]
     assert [one.conclusion for one in attempt.answer.drafts] == [SAID[lang]["other"][0]]
 

@@ -10,7 +10,7 @@ import pytest
 from api.bodies import EpisodeBody
 from bench.reflection import parallel, small_model, small_model_show
 from bench.reflection.small_model_judge import Run, Stored, Told, judged
-from hindwise.ledger.reflections import Attempt, grounded_whole
+from hindwise.ledger.attempts import Attempt, grounded_whole
 from hindwise.model.episode import Episode
 from hindwise.model.reflection import Answer
 from hindwise.reflect.rules import reflect_by_rules
