@@ -38,6 +38,7 @@ _PRAGMAS = (
     f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}",
     "PRAGMA cache_size=-16000",
 )
+_STOP_S = 3.0
 _MIGRATION_LOCK = 7_240_119
 _FORMS = "use sqlite:///… or postgresql+psycopg://user:password@host:port/database (in a password, write @ as %40 and / as %2F)"
 
@@ -146,6 +147,14 @@ def _connect_to_unicode(dialect: Any, _record: Any, given: Sequence[Any], option
         f"the ledger's database is encoded in {encoding}, which cannot hold every word: make one with "
         "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
     )
+
+
+def stop_statement(connection: Any) -> None:
+    """Let a driver's connection give up the statement at which it is on another thread; that is told there as an error. Blocks briefly."""
+    if isinstance(connection, sqlite3.Connection):
+        connection.interrupt()
+    else:
+        connection.cancel_safe(timeout=_STOP_S)
 
 
 def alone_in_migrating(conn: Connection) -> None:

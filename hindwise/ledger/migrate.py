@@ -1,5 +1,6 @@
 """Bringing the ledger to today's shape: safe when several processes start at once, all or nothing."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, exists, select
 
 from hindwise.errors import InvalidInput
-from hindwise.ledger.databases import alone_in_migrating
+from hindwise.ledger.databases import alone_in_migrating, stop_statement
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.schema import metadata
 
@@ -79,5 +80,22 @@ def _ask_for_all(conn: Connection) -> None:
 
 
 async def migrate(ledger: Ledger, told: Told | None = None) -> Revisions:
-    """Apply the missing migrations in one transaction. Raises LedgerUnavailable, LedgerMismatch; InvalidInput for a newer release's."""
-    return await ledger.write(lambda conn: upgrade(conn, told), within_s=_LIMIT_S)
+    """Apply the missing migrations in one transaction. Raises LedgerUnavailable, LedgerMismatch; InvalidInput for a newer release's.
+
+    Cancelled it ends at once, and nothing was changed: the thread that migrates, or waits for who does, would go on for an hour else.
+    """
+    at_work: list[Any] = []
+
+    def work(conn: Connection) -> Revisions:
+        at_work.append(conn.connection.driver_connection)
+        try:
+            return upgrade(conn, told)
+        finally:
+            at_work.clear()
+
+    try:
+        return await ledger.write(work, within_s=_LIMIT_S)
+    except asyncio.CancelledError:
+        for driver in list(at_work):
+            await asyncio.to_thread(stop_statement, driver)
+        raise

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,13 @@ import pytest
 from alembic import command
 from sqlalchemy import event, func, select, text
 
+from hindwise.cli import exits
 from hindwise.errors import InvalidInput
 from hindwise.ledger.databases import alone_in_migrating, make_engine
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.migrate import config, migrate, revisions
 from hindwise.ledger.schema import metadata, tenants
+from tests.processes import until
 
 ROOT = Path(__file__).resolve().parents[3]
 LIMIT_S = 120
@@ -150,3 +153,61 @@ async def test_postgres_restarted_under_two_that_migrate_leaves_all_or_nothing(o
 
 def waiting(conn):
     return conn.execute(text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).scalar_one()
+
+
+def test_who_waits_for_another_to_migrate_ends_with_ctrl_c_and_leaves_nobody_waiting(empty_postgres_url, tmp_path):
+    engine = make_engine(empty_postgres_url)
+    waiting = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'")
+
+    def wait_for(number):
+        # In a transaction the server would tell each time what it told first.
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as look:
+            until(lambda: look.execute(waiting).scalar_one() == number, f"{number} waiting", LIMIT_S, every=0.2)
+
+    with engine.begin() as other:
+        alone_in_migrating(other)
+        started = command_line(tmp_path, empty_postgres_url)
+        try:
+            wait_for(1)
+            started.send_signal(signal.SIGINT)
+            _, told = started.communicate(timeout=20)
+        finally:
+            started.kill()
+            started.communicate()
+        assert (started.returncode, told) == (exits.INTERRUPTED, "")
+        wait_for(0)
+    engine.dispose()
+
+
+async def test_a_migration_that_is_called_off_changes_nothing_and_ends_at_once(empty_ledger_url):
+    slow = {
+        "sqlite": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+        "postgresql": "SELECT pg_sleep(600)",
+    }
+    ledger = Ledger(empty_ledger_url)
+    begun = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def told(revision, _title):
+        if revision == "0002":
+            loop.call_soon_threadsafe(begun.set)
+            connection.execute(text(slow[connection.dialect.name]))
+
+    connection = None
+
+    @event.listens_for(ledger.engine, "begin")
+    def _noted(conn):
+        nonlocal connection
+        connection = conn
+
+    task = asyncio.create_task(migrate(ledger, told))
+    await begun.wait()
+    await asyncio.sleep(0.5)  # until the statement is at work
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with asyncio.timeout(10):
+        await ledger.close()
+    again = Ledger(empty_ledger_url)
+    assert (await again.read(revisions)).present == ""
+    await again.close()
