@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 
+import grpc
 import httpx2
 import pytest
 
@@ -100,6 +101,20 @@ def test_the_server_answers_nobody_without_a_key(weaviate_server) -> None:
     for path in ("/v1/schema", "/v1/meta", "/v1/objects"):
         assert httpx2.get(f"{weaviate_server.url}{path}", trust_env=False).status_code == httpx2.codes.UNAUTHORIZED
     assert httpx2.get(f"{weaviate_server.url}/v1/schema", headers={"Authorization": "Bearer no"}, trust_env=False).status_code == 401
+
+
+def test_its_grpc_port_which_listens_on_every_network_answers_nobody_without_a_key_either(weaviate_server) -> None:
+    with grpc.insecure_channel(weaviate_server.grpc_url.removeprefix("http://")) as channel:
+        search = channel.unary_unary("/weaviate.v1.Weaviate/Search")
+
+        def told(**headers: str) -> str:
+            with pytest.raises(grpc.RpcError) as refused:
+                search(b"\x0a\x03Any", metadata=list(headers.items()), timeout=20)
+            return str(refused.value.details())
+
+        assert "unauthorized" in told()
+        assert "unauthorized" in told(authorization="Bearer no")
+        assert "could not find class" in told(authorization=f"Bearer {weaviate_server.api_key}"), "with the key it looks for what is asked"
 
 
 def run(code: str) -> subprocess.CompletedProcess[str]:
