@@ -29,6 +29,8 @@ from tests.servers.weaviate import Weaviate
 LIMIT_S = 1.0
 SPARE_S = 1.5
 """What the ledger's own answer may take on a machine that starts a server beside it."""
+SLACK_S = 0.5
+"""By so much the clock of a busy machine may be late; else the wait ends within milliseconds of the limit."""
 BACK_S = 3.0
 AWAY_S = float(os.environ.get("HINDWISE_TEST_AWAY_S", "2"))
 """How long it stays away; 60 is a minute's outage, for whoever has the time."""
@@ -68,10 +70,14 @@ async def fill(engine: Engine) -> None:
 
 
 class Load:
-    """Somebody who asks all the time, in both languages. `answers`: (when it was asked, seconds it took, degraded), on the loop's clock."""
+    """Somebody who asks all the time, in both languages.
+
+    `answers`: (when it was asked, seconds it took, degraded), on the loop's clock; `waited`: seconds of each for the index.
+    """
 
     def __init__(self, recaller: Recaller) -> None:
         self.answers: list[tuple[float, float, bool]] = []
+        self.waited: list[float] = []
         self._recaller = recaller
         self._task = asyncio.create_task(self._go_on())
 
@@ -84,6 +90,7 @@ class Load:
                 answer = await ask(self._recaller, question, user="a")
                 assert conclusions(answer)[:1] == [expected]
                 self.answers.append((at, loop.time() - at, answer.degraded))
+                self.waited.append(answer.timings["candidates"] / 1000)
             await asyncio.sleep(0.05)
 
     async def until(self, degraded: bool, seconds: float) -> float:
@@ -95,6 +102,11 @@ class Load:
             assert loop.time() - began < seconds, f"no answer with degraded={degraded} within {seconds} s"
             await asyncio.sleep(0.02)
         return loop.time() - began
+
+    def never_waited_longer(self) -> None:
+        """No recall waited longer for the index than its limit, or took longer than that and the ledger's own answer."""
+        assert max(self.waited) < LIMIT_S + SLACK_S
+        assert max(took for _, took, _ in self.answers) < LIMIT_S + SPARE_S
 
     async def stop(self) -> None:
         self._task.cancel()
@@ -133,7 +145,7 @@ async def test_killed_and_started_again_under_load(tmp_path, server) -> None:
         assert not (await ask(recaller, "when does the piano tuner come", user="a")).degraded
 
         assert back_s < BACK_S
-        assert max(took for _, took, _ in load.answers) < LIMIT_S + SPARE_S
+        load.never_waited_longer()
         # Once it is known to be away nobody waits for it.
         quick = sorted(took for _, took, degraded in load.answers[known_down:] if degraded)
         assert quick[len(quick) // 2] < LIMIT_S / 2
@@ -177,7 +189,7 @@ async def test_frozen_and_going_on(tmp_path, server) -> None:
         back_s = await load.until(False, 10)
         await load.stop()
         assert back_s < BACK_S
-        assert max(took for _, took, _ in load.answers) < LIMIT_S + SPARE_S
+        load.never_waited_longer()
 
 
 async def test_a_server_that_is_away_at_the_start_is_found_when_it_comes(tmp_path, server) -> None:
