@@ -23,7 +23,7 @@ from hindwise.index.base import Index
 from hindwise.index.document import Document, document_of
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import LEASE_S, index_space, item_of
-from hindwise.ledger import embeddings, generations, outbox, rebuild, upkeep
+from hindwise.ledger import embeddings, generations, outbox, rebuild, upkeep, whole_index
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Build, Generation, Spec, State
 from hindwise.ledger.outbox import Lease
@@ -249,7 +249,7 @@ async def request_where_needed(ledger: Ledger, spec: Spec, now: datetime) -> Gen
 
     def look(conn: Connection) -> Generation | None:
         live = generations.live_of(generations.kept(conn))
-        if live is None or (live.spec == spec and not live.holes) or not generations.has_memories(conn):
+        if live is None or (live.spec == spec and not live.holes) or not whole_index.has_memories(conn):
             return None
         for build in generations.open_builds(conn):
             # Wherever it will lie, it is made with this embedder: another one beside it would be refused, and is not needed.

@@ -12,7 +12,7 @@ from hindwise.clock import Clock
 from hindwise.errors import IndexUnavailable
 from hindwise.index.base import Index, SpaceServer, WholeIndex
 from hindwise.index.projection import index_space
-from hindwise.ledger import generations
+from hindwise.ledger import generations, whole_index
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Generation, State
 
@@ -59,7 +59,7 @@ class Refill:
         while after is not None:
             now = self._clock.now()
             after = await self._ledger.write(
-                lambda conn, above=after, at=now: generations.mark_dirty_after(conn, above, at)  # type: ignore[misc]
+                lambda conn, above=after, at=now: whole_index.mark_dirty_after(conn, above, at)  # type: ignore[misc]
             )
         await self._ledger.write(lambda conn: generations.end_refill(conn, number))
 
@@ -80,5 +80,5 @@ class Refill:
         return bool(lacks)
 
     async def _lacking(self, index: SpaceServer) -> set[str]:
-        settled = await self._ledger.read(lambda conn: generations.settled_spaces(conn, _SAMPLE))
+        settled = await self._ledger.read(lambda conn: whole_index.settled_spaces(conn, _SAMPLE))
         return await index.without_anything([index_space(tenant_id, name) for tenant_id, name in settled])

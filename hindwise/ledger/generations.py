@@ -14,15 +14,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, func, insert, literal_column, select, type_coerce, update
+from sqlalchemy import BigInteger, Connection, insert, literal_column, select, type_coerce, update
 
 from hindwise.errors import NotAllowed, NotFound
-from hindwise.ledger import leases, outbox, spaces
+from hindwise.ledger import leases, whole_index
 from hindwise.ledger.prepared import Prepared
-from hindwise.ledger.schema import generations, memories
-from hindwise.ledger.schema import outbox as outbox_rows
-from hindwise.ledger.schema import spaces as space_rows
-from hindwise.model.memory import LIVE
+from hindwise.ledger.schema import generations
 
 
 class State(StrEnum):
@@ -85,8 +82,6 @@ class Build:
     switched_at: datetime | None
 
 
-_MARKED_AT_ONCE = 50
-_LOOKED_AT = 100
 _REFILL = "refill"
 _SHORT = tuple(generations.c[name] for name in ("no", "index_kind", "embed_model", "dim", "tokenizer_version", "state", "holes"))
 _KEPT_ROWS = Prepared(
@@ -95,7 +90,6 @@ _KEPT_ROWS = Prepared(
     .order_by(type_coerce(generations.c.no, BigInteger))
 )
 _IS_LIVE = generations.c.state == str(State.LIVE)
-_LIVE_MEMORIES = memories.c.status.in_([str(status) for status in LIVE])
 
 
 def kept(conn: Connection) -> tuple[Generation, ...]:
@@ -129,17 +123,12 @@ def ensure_live(conn: Connection, kind: str, spec: Spec, now: datetime) -> Gener
     """
     _lock(conn)
     found = live_of(kept(conn))
-    if found is not None and ((found.kind, found.spec) == (kind, spec) or has_memories(conn)):
+    if found is not None and ((found.kind, found.spec) == (kind, spec) or whole_index.has_memories(conn)):
         return found
     conn.execute(update(generations).where(_IS_LIVE).values(state=str(State.OLD)))
     number = _insert(conn, kind, spec, State.LIVE, now)
-    mark_all_dirty(conn, now)
+    whole_index.mark_all_dirty(conn, now)
     return Generation(number, kind, *spec, state=str(State.LIVE), holes=False)
-
-
-def has_memories(conn: Connection) -> bool:
-    """Whether any memory is live."""
-    return conn.execute(select(memories.c.id).where(_LIVE_MEMORIES).limit(1)).first() is not None
 
 
 def request(conn: Connection, kind: str, now: datetime, spec: Spec | None = None) -> Generation:
@@ -206,13 +195,8 @@ def begin(conn: Connection, number: int, spec: Spec) -> Build:
         made_with = {"embed_model": spec.model, "dim": spec.dim, "tokenizer_version": spec.tokenizer}
         _set(conn, number, state=str(State.BUILDING), phase="fill", note="", **made_with)
     if build.generation.state in OPEN:
-        _set(conn, number, total=live_memories(conn))
+        _set(conn, number, total=whole_index.live_memories(conn))
     return build_of(conn, number)
-
-
-def live_memories(conn: Connection) -> int:
-    """How many memories an index of everything holds."""
-    return int(conn.execute(select(func.count()).select_from(memories).where(_LIVE_MEMORIES)).scalar_one())
 
 
 def progress(conn: Connection, number: int, *, space_no: int, memory_id: str, added: int) -> None:
@@ -222,7 +206,7 @@ def progress(conn: Connection, number: int, *, space_no: int, memory_id: str, ad
 
 def restart(conn: Connection, number: int) -> None:
     """Fill a building generation from the beginning: what is there is written again."""
-    _set(conn, number, space_no=0, memory_id="", done=0, phase="fill", note="", total=live_memories(conn))
+    _set(conn, number, space_no=0, memory_id="", done=0, phase="fill", note="", total=whole_index.live_memories(conn))
 
 
 def note(conn: Connection, number: int, phase: str, text: str = "") -> None:
@@ -316,7 +300,7 @@ def begin_refill(conn: Connection, number: int) -> bool:
     False where this one does not serve, or there is nothing that could be lost.
     """
     live = live_of(kept(conn))
-    if live is None or live.no != number or not has_memories(conn):
+    if live is None or live.no != number or not whole_index.has_memories(conn):
         return False
     note(conn, number, _REFILL, "its index was lost: every memory is being marked to be written again")
     return True
@@ -330,40 +314,3 @@ def is_refilled(conn: Connection, number: int) -> bool:
 def end_refill(conn: Connection, number: int) -> None:
     """Every memory is marked: until each is written, a recall reads past the index."""
     _set(conn, number, phase="done", note="")
-
-
-def settled_spaces(conn: Connection, limit: int) -> list[tuple[str, str]]:
-    """Return (tenant, name) of some spaces of which every live index holds something, since no mark waits; the newest first.
-
-    Looked for among the newest, which an older copy of an index lacks, and among as many of every age: the same few rows of any ledger.
-    """
-    last: int = conn.execute(select(func.coalesce(func.max(space_rows.c.no), 0))).scalar_one()
-    newest = range(last, max(0, last - _LOOKED_AT), -1)
-    numbers = {*newest, *(last * part // _LOOKED_AT for part in range(1, _LOOKED_AT))}
-    waits = select(outbox_rows.c.space_no).where(outbox_rows.c.space_no == space_rows.c.no).exists()
-    holds = select(memories.c.id).where(memories.c.space_no == space_rows.c.no, _LIVE_MEMORIES).exists()
-    query = select(space_rows.c.tenant_id, space_rows.c.name).where(
-        space_rows.c.no.in_(sorted(numbers)), space_rows.c.index_no > 0, ~waits, holds
-    )
-    return [(row.tenant_id, row.name) for row in conn.execute(query.order_by(space_rows.c.no.desc()).limit(limit))]
-
-
-def mark_all_dirty(conn: Connection, now: datetime) -> None:
-    """Mark every live memory, so that the dispatcher writes it into the index anew."""
-    after: int | None = 0
-    while after is not None:
-        after = mark_dirty_after(conn, after, now)
-
-
-def mark_dirty_after(conn: Connection, space_no: int, now: datetime, most: int = _MARKED_AT_ONCE) -> int | None:
-    """Mark the live memories of the next spaces above this number, at most `most` spaces; return the last one's, None at the end.
-
-    A large ledger is marked in many transactions: in one, nobody could write meanwhile, and it would not end within its limit.
-    """
-    query = select(space_rows.c.no).where(space_rows.c.no > space_no).order_by(space_rows.c.no).limit(most)
-    numbers = list(conn.execute(query).scalars())
-    for number in numbers:
-        ids = list(conn.execute(select(memories.c.id).where(memories.c.space_no == number, _LIVE_MEMORIES)).scalars())
-        if ids and spaces.is_there(conn, number):  # an erasure may have ended since the memories were read
-            outbox.mark_dirty(conn, number, ids, spaces.bump(conn, number), now)
-    return numbers[-1] if len(numbers) == most else None

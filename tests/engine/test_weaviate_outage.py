@@ -17,7 +17,7 @@ from hindwise.errors import IndexUnavailable
 from hindwise.index import factory
 from hindwise.index.base import Filters
 from hindwise.index.weaviate_names import collection_name, tenant_name
-from hindwise.ledger import generations
+from hindwise.ledger import whole_index
 from hindwise.recall.recall import Recaller
 from hindwise.settings import Settings
 from hindwise.testing import FixedClock, HashedEmbedder, hashed_vector
@@ -246,7 +246,7 @@ def collection_of(engine: Engine) -> str:
 
 async def test_a_live_index_that_vanishes_is_never_taken_for_one_that_knows_nothing(tmp_path, server, monkeypatch) -> None:
     """The collection is made again only when every memory is marked, however long that takes: every answer finds what is known."""
-    mark = generations.mark_dirty_after
+    mark = whole_index.mark_dirty_after
 
     def slowly(*given):
         time.sleep(1)
@@ -254,7 +254,7 @@ async def test_a_live_index_that_vanishes_is_never_taken_for_one_that_knows_noth
 
     async with running(tmp_path, server) as (engine, recaller):
         await fill(engine)
-        monkeypatch.setattr(generations, "mark_dirty_after", slowly)
+        monkeypatch.setattr(whole_index, "mark_dirty_after", slowly)
         load = Load(recaller)
         await load.until(False, 10)
         await asyncio.to_thread(ask_server, server, "DELETE", f"/{collection_of(engine)}")

@@ -6,7 +6,7 @@ from datetime import timedelta
 from sqlalchemy import event, select
 
 from hindwise.clock import SystemClock
-from hindwise.ledger import generations, memory_changes, outbox, rebuild, spaces
+from hindwise.ledger import generations, memory_changes, outbox, rebuild, spaces, whole_index
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Spec, State
 from hindwise.ledger.schema import spaces as space_rows
@@ -91,9 +91,9 @@ async def test_every_memory_is_marked_though_a_few_spaces_at_a_time(ledger_url: 
         await ledger.write(lambda conn: generations.ensure_live(conn, "embedded", SPEC, NOON))
         await ledger.write(_furnish)
         numbers = await ledger.read(lambda conn: list(conn.execute(select(space_rows.c.no).order_by(space_rows.c.no)).scalars()))
-        assert await ledger.write(lambda conn: generations.mark_dirty_after(conn, 0, NOON, 1)) == numbers[0]
+        assert await ledger.write(lambda conn: whole_index.mark_dirty_after(conn, 0, NOON, 1)) == numbers[0]
         assert await ledger.read(outbox.space_numbers) == numbers[:1]
-        assert await ledger.write(lambda conn: generations.mark_dirty_after(conn, numbers[0], NOON, 2)) is None
+        assert await ledger.write(lambda conn: whole_index.mark_dirty_after(conn, numbers[0], NOON, 2)) is None
         assert (await ledger.read(outbox.depth))[0] == 10
     finally:
         await ledger.close()
@@ -103,14 +103,14 @@ async def test_which_spaces_an_index_must_hold_is_told_from_the_same_few_rows_of
     ledger, asked = Ledger(ledger_url), []
     try:
         await ledger.write(_many_spaces)
-        found = [name for _, name in await ledger.read(lambda conn: generations.settled_spaces(conn, 500))]
+        found = [name for _, name in await ledger.read(lambda conn: whole_index.settled_spaces(conn, 500))]
         newest = [f"user:{number:04}" for number in range(1_000, 900, -1) if number % 7]
         assert found[: len(newest)] == newest, "without those that wait"
         ages = {int(name.removeprefix("user:")) // 100 for name in found[len(newest) :]}
         assert ages >= set(range(9)), "and some of every age"
         assert len(found) < 200
         event.listen(ledger.engine, "before_cursor_execute", lambda conn, cursor, statement, values, *rest: asked.append(values))
-        assert len(await ledger.read(lambda conn: generations.settled_spaces(conn, 20))) == 20
+        assert len(await ledger.read(lambda conn: whole_index.settled_spaces(conn, 20))) == 20
         assert len(asked) == 2
     finally:
         await ledger.close()
