@@ -151,6 +151,13 @@ def test_doctor_notes_a_shared_ledger_without_a_shared_secret(tmp_path):
         assert words in finding["detail"]
 
 
+def test_doctor_takes_no_file_for_a_shared_ledger(tmp_path):
+    url = f"sqlite:///{tmp_path / 'elsewhere.db'}"
+    told = hindwise("doctor", "--json", cwd=tmp_path, HINDWISE_EMBED="none", HINDWISE_PORT="0", HINDWISE_DATABASE_URL=url)
+    [finding] = [one for one in json.loads(told.stdout)["findings"] if one["name"] == "secret"]
+    assert (finding["state"], finding["detail"]) == ("ok", "the data directory's own")
+
+
 def test_doctor_fails_when_something_is_broken(tmp_path):
     told = hindwise("doctor", cwd=tmp_path, HINDWISE_EMBED="none", HINDWISE_TEMPORAL_ADDRESS=nobody_at())
     assert told.returncode == exits.FAILED
