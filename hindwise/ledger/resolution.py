@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, select
 
 from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
-from hindwise.ledger import outbox, review, spaces
+from hindwise.ledger import review, spaces, taking_back
 from hindwise.ledger.direct import Direct
 from hindwise.ledger.schema import evidence, memories
 from hindwise.ledger.spaces import SpaceRow
+from hindwise.ledger.writing import Writing
 from hindwise.lifecycle.aging import AgingRules, due_dates
 from hindwise.model.ids import memory_of
 from hindwise.model.memory import LIVE, SLOTTED, Draft, Memory, Status, Words
@@ -56,9 +57,12 @@ class Resolution:
     by_reflection: bool = True
     """False for a direct write: then `reflection_id` only names the write, and no memory points to it."""
     epochs: Mapping[str, int] = field(default_factory=dict)
-    _dirty: dict[int, set[str]] = field(default_factory=dict)
+    _writing: Writing = field(init=False)
     _spaces: dict[str, SpaceRow] = field(default_factory=dict)
     _before: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        self._writing = Writing(self.conn, self.actor, self.now)
 
     def run(
         self,
@@ -76,20 +80,20 @@ class Resolution:
         new drafts confirm them too.
         """
         earlier = (*replaces, *captured)
-        old = self._written_by(earlier)
-        confirmed = [memory for memory, _ in self._confirmed_by(earlier)]
-        names = sorted({p.space for p in placements} | {m.space for m, _ in old} | {m.space for m in confirmed} | set(also_lock))
+        old = taking_back.written_by(self.conn, earlier)
+        confirmed = taking_back.confirmed_by(self.conn, self.tenant_id, earlier)
+        names = sorted({p.space for p in placements} | {m.space for m, _ in (*old, *confirmed)} | set(also_lock))
         if not names:
             return []
         self._spaces = spaces.lock(self.conn, self.tenant_id, names, self.epochs)
         self._before = self._kept_before(placements)
-        old = self._written_by(earlier)
-        for memory, space_no in self._confirmed_by(replaces):
-            self._withdraw(memory, space_no, replaces, replaces_why)
+        old = taking_back.written_by(self.conn, earlier)
+        for memory, space_no in taking_back.confirmed_by(self.conn, self.tenant_id, replaces):
+            taking_back.withdraw(self._writing, memory, space_no, replaces, replaces_why)
         decisions: list[Decision] = []
         kept: set[str] = set()
         for placement in placements:
-            if same := self._said_again(placement, old):
+            if same := taking_back.said_again(placement.draft, placement.space, old):
                 kept.add(same.id)
                 decisions.append(
                     Decision(ordinal=placement.ordinal, action="agree", memory_id=same.id, reason="the earlier reflection said the same")
@@ -97,36 +101,17 @@ class Resolution:
             else:
                 decisions.append(self._place(placement))
         written = {d.memory_id for d in decisions if d.memory_id}
-        for memory, space_no in self._confirmed_by(captured):
+        for memory, space_no in taking_back.confirmed_by(self.conn, self.tenant_id, captured):
             if memory.id not in written and memory.status in LIVE and memory.reflection_id != self.reflection_id:
-                self._withdraw(memory, space_no, captured, replaces_why)
+                taking_back.withdraw(self._writing, memory, space_no, captured, replaces_why)
         for memory, _ in old:
             # Read anew: a draft of this very resolution may have closed it.
             current, space_no = rows.load(self.conn, self.tenant_id, memory.id)
-            if memory.id in kept or current.status not in LIVE or current.confirmed_by:
-                continue  # what a person vouched for is not taken back by another look
-            if self._others_say_so(current.id, earlier):
-                self._withdraw(current, space_no, earlier, replaces_why)
-            else:
-                self._replace(current, space_no, replaces_why, written)
-        for space_no, ids in self._dirty.items():
-            outbox.mark_dirty(self.conn, space_no, sorted(ids), spaces.bump(self.conn, space_no), self.now)
+            # What a person vouched for is not taken back by another look.
+            if memory.id not in kept and current.status in LIVE and not current.confirmed_by:
+                taking_back.take_back(self._writing, current, space_no, earlier, replaces_why, written)
+        self._writing.mark()
         return decisions
-
-    def _written_by(self, reflections: Sequence[str]) -> list[tuple[Memory, int]]:
-        return [found for reflection_id in reflections for found in rows.of_reflection(self.conn, reflection_id)]
-
-    def _said_again(self, placement: Placement, old: Sequence[tuple[Memory, int]]) -> Memory | None:
-        draft = placement.draft
-        for memory, _ in old:
-            if memory.space != placement.space or memory.kind != draft.kind or memory.status not in LIVE:
-                continue
-            key = slot_key(draft)
-            if key is not None and key == slot_key(memory) and same_value(draft, memory):
-                return memory
-            if key is None and duplicate_key(draft) == duplicate_key(memory):
-                return memory
-        return None
 
     def _place(self, placement: Placement) -> Decision:
         draft, space_no = placement.draft, self._spaces[placement.space].no
@@ -176,25 +161,22 @@ class Resolution:
             return decision.model_copy(update={"memory_id": plan.target, "touched": (plan.target,)})
         if plan.action == "retract":
             target = known[plan.target]
-            self._close(target, space_no, Status.RETRACTED, plan.reason, superseded_by="", valid_to=target.valid_from)
+            self._writing.close(target, space_no, Status.RETRACTED, plan.reason, superseded_by="", valid_to=target.valid_from)
             if not draft.value:
                 return decision.model_copy(update={"touched": (target.id,)})
         memory = self._new_memory(placement, plan, valid_from, known)
         if plan.action == "supersede":
             target = known[plan.target]
-            self._close(
+            self._writing.close(
                 target, space_no, Status.SUPERSEDED, plan.reason, superseded_by=memory.id, valid_to=max(valid_from, target.valid_from)
             )
-        changes.insert_memory(self.conn, space_no, memory, actor=self.actor, why=decision.reason)
-        self._touch(space_no, memory.id)
+        self._writing.add(memory, space_no, decision.reason)
         self._tie_to_known(memory, draft, space_no)
         touched = tuple(name for name in (plan.target, plan.successor) if name)
         if plan.action in {"supersede", "retract"}:
-            changes.link(
-                self.conn, memory.id, plan.target, "supersedes" if plan.action == "supersede" else "retracts", plan.reason, self.now
-            )
+            self._writing.link(memory.id, plan.target, "supersedes" if plan.action == "supersede" else "retracts", plan.reason)
         if plan.action == "late":
-            changes.link(self.conn, memory.id, plan.successor, "precedes", plan.reason, self.now)
+            self._writing.link(memory.id, plan.successor, "precedes", plan.reason)
         return decision.model_copy(update={"memory_id": memory.id, "touched": touched})
 
     def _tie_to_known(self, memory: Memory, draft: Draft, space_no: int) -> None:
@@ -208,7 +190,7 @@ class Resolution:
         known = rows.rows_by_ids(self.conn, [space_no], [known_id])
         if known and known[0].status in {str(status) for status in LIVE} and known[0].kind == str(memory.kind):
             kind = "refines" if draft.refines else "contradicts"
-            changes.link(self.conn, memory.id, known_id, kind, f"the reflector says that it {kind} what is known", self.now)
+            self._writing.link(memory.id, known_id, kind, f"the reflector says that it {kind} what is known")
 
     def _new_memory(self, placement: Placement, plan: Plan, valid_from: datetime, known: Mapping[str, Memory]) -> Memory:
         draft = placement.draft
@@ -264,87 +246,7 @@ class Resolution:
             held["confidence"] = min(0.99, target.confidence + (1 - target.confidence) * 0.25)
         if target.status is Status.QUARANTINED and slot_key(target) is None and counts and (placement.proven or not placement.quarantine):
             held["status"] = Status.ACTIVE
-        changes.change(
-            self.conn,
-            target,
-            actor=self.actor,
-            action="agreed",
-            why="another task says the same" if counts else "it was said again",
-            at=self.now,
-            **held,
-        )
-        self._touch(space_no, target.id)
-
-    def _confirmed_by(self, replaced: Sequence[str]) -> list[tuple[Memory, int]]:
-        """Memories of others that a replaced reflection confirmed."""
-        if not replaced:
-            return []
-        query = (
-            select(evidence.c.memory_id)
-            .join(memories, memories.c.id == evidence.c.memory_id)
-            .where(
-                evidence.c.reflection_id.in_(list(replaced)),
-                memories.c.reflection_id.not_in(list(replaced)),
-                evidence.c.withdrawn_at.is_(None),
-            )
-        )
-        return [rows.load(self.conn, self.tenant_id, memory_id) for memory_id in sorted(set(self.conn.execute(query).scalars()))]
-
-    def _others_say_so(self, memory_id: str, replaced: Sequence[str]) -> bool:
-        query = select(func.count()).where(
-            evidence.c.memory_id == memory_id, evidence.c.withdrawn_at.is_(None), evidence.c.reflection_id.not_in(list(replaced))
-        )
-        return bool(self.conn.execute(query).scalar_one())
-
-    def _withdraw(self, memory: Memory, space_no: int, replaced: Sequence[str], why: str) -> None:
-        """What others say too stays, without the replaced reflection's confirmation."""
-        changes.change(
-            self.conn,
-            memory,
-            actor=self.actor,
-            action="evidence-withdrawn",
-            why=why,
-            at=self.now,
-            evidence_count=max(1, memory.evidence_count - 1),
-        )
-        self.conn.execute(
-            update(evidence)
-            .where(evidence.c.memory_id == memory.id, evidence.c.reflection_id.in_(list(replaced)), evidence.c.withdrawn_at.is_(None))
-            .values(withdrawn_at=self.now)
-        )
-        self._touch(space_no, memory.id)
-
-    def _replace(self, memory: Memory, space_no: int, why: str, written: set[str]) -> None:
-        """Close what the replaced reflection taught; what it had closed itself comes back, unless something newer stands there."""
-        self._close(memory, space_no, Status.SUPERSEDED, why, superseded_by="", valid_to=self.now)
-        for new_id in sorted(written - {memory.id}):
-            kind = self.conn.execute(select(memories.c.kind).where(memories.c.id == new_id)).scalar_one()
-            if kind == str(memory.kind):
-                changes.link(self.conn, new_id, memory.id, "supersedes", why, self.now)
-                break
-        if memory.head:
-            for older_id, older_space_no in changes.reopen(self.conn, memory, actor=self.actor, why=why, at=self.now):
-                self._touch(older_space_no, older_id)
-
-    def _close(self, memory: Memory, space_no: int, status: Status, why: str, *, superseded_by: str, valid_to: datetime) -> None:
-        changes.change(
-            self.conn,
-            memory,
-            actor=self.actor,
-            action=str(status),
-            why=why,
-            at=self.now,
-            status=status,
-            head=False,
-            valid_to=valid_to,
-            closed_at=self.now,
-            close_reason=why[:500],
-            superseded_by=superseded_by,
-        )
-        self._touch(space_no, memory.id)
-
-    def _touch(self, space_no: int, memory_id: str) -> None:
-        self._dirty.setdefault(space_no, set()).add(memory_id)
+        self._writing.change(target, space_no, "agreed", "another task says the same" if counts else "it was said again", **held)
 
 
 def _end_of_late(successor: Memory, valid_from: datetime) -> datetime:
