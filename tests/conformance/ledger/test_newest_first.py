@@ -82,7 +82,7 @@ def grow(conn):
     """Much more that the database has not counted, as in the minute after a large import."""
     if conn.dialect.name != "sqlite":
         conn.execute(text("ALTER TABLE memories SET (autovacuum_enabled = false)"))
-    multiply(conn, 60)
+    multiply(conn, 20)
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ async def test_of_much_that_postgres_has_not_counted_yet_only_the_newest_are_rea
     found, read = await ledger.read(asked)
     assert len(found) == 300
     # Of each space: as many as are told, what was superseded among them, and of the last moment the others.
-    assert read < 2 * (300 * 1.5 + 3 * 60), read
+    assert read < 2 * (300 * 1.5 + 3 * 20), read
 
 
 async def test_an_error_while_they_are_read_leaves_no_setting_behind(ledger, filled):
