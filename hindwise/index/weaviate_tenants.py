@@ -7,6 +7,7 @@ from typing import Any
 
 import structlog
 from weaviate.classes.data import DataObject
+from weaviate.classes.query import Filter, Sort
 from weaviate.classes.tenants import Tenant, TenantActivityStatus
 from weaviate.collections import CollectionAsync
 
@@ -33,6 +34,21 @@ def marker(rev: int) -> "DataObject[Any, Any]":
 def now_us() -> int:
     """Microseconds since 1970, for `rev`."""
     return time_ns() // 1_000
+
+
+async def next_rev(here: CollectionAsync[Any, Any]) -> int:
+    """A `rev` above all of a space, by whatever clock those were written; the caller is the only one who writes there.
+
+    Whoever reads asks for what came after the newest that it knows: a write of a machine whose clock lags would not be noticed.
+    """
+    now = now_us()
+    later = await here.query.fetch_objects(
+        filters=Filter.by_property("rev").greater_or_equal(now),
+        sort=Sort.by_property("rev", ascending=False),
+        limit=1,
+        return_properties=["rev"],
+    )
+    return max([now, *(int(one.properties["rev"]) + 1 for one in later.objects)])
 
 
 class Tenants:

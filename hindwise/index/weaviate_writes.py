@@ -15,7 +15,7 @@ from hindwise.index.weaviate_client import Client
 from hindwise.index.weaviate_connection import Connection, TenantMissing, TenantResting, Work
 from hindwise.index.weaviate_names import object_id
 from hindwise.index.weaviate_schema import vector_name
-from hindwise.index.weaviate_tenants import Tenants, marker, now_us
+from hindwise.index.weaviate_tenants import Tenants, marker, next_rev
 
 WRITE_LIMIT_S = 20.0
 """For one batch."""
@@ -58,15 +58,15 @@ class Writer:
     def _writing(self, tenant: str, items: Sequence[IndexItem]) -> Work[None]:
         async def write(client: Client) -> None:
             await self._tenants.make(client, tenant)
-            rev = now_us()
-            answer = await self._tenants.use(client, tenant).data.insert_many([self._object(item, rev) for item in items])
+            here = self._tenants.use(client, tenant)
+            rev = await next_rev(here)
+            answer = await here.data.insert_many([self._object(item, rev) for item in items])
             if answer.has_errors:
                 # Its text may quote what was sent.
                 raise IndexUnavailable(f"Weaviate refused {len(answer.errors)} of {len(items)} memories")
             if any(item.vector is not None for item in items):
                 # The server writes its log before the vectors are in it: a kill within the next two seconds would lose them, and them
                 # alone. Every delete writes the log again, also one that is only tried.
-                here = self._tenants.use(client, tenant)
                 await here.data.delete_many(where=Filter.by_id().equal(object_id(items[-1].memory_id)), dry_run=True)
 
         return write
@@ -88,7 +88,7 @@ class Writer:
             left = await here.query.fetch_objects(limit=2, return_properties=["memory_id"])
             if any(one.properties["memory_id"] for one in left.objects):
                 # Last: who counts anew because of it must not find them any more.
-                await here.data.insert_many([marker(now_us())])
+                await here.data.insert_many([marker(await next_rev(here))])
             else:
                 # A tenant that holds nothing costs memory, and of an erased space not even that shall be left.
                 await self._tenants.remove(client, tenant)
