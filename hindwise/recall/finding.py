@@ -18,9 +18,10 @@ from hindwise.index.base import Candidate, Filters, InProcessIndex, LeanIndex
 from hindwise.index.live import LiveIndex
 from hindwise.index.projection import index_space
 from hindwise.model.brief import RecallQuery
+from hindwise.recall.ahead import Ahead, Begun
 from hindwise.recall.fusion import fuse
-from hindwise.recall.queries import Survey
 from hindwise.recall.question import Question
+from hindwise.recall.survey import Survey
 
 _SPARE_FINDS = 20
 """Of each pool and space so many more than are wanted are looked for: more than are read (`choosing`), so that it is known whether there
@@ -80,6 +81,7 @@ class Finder:
         self._here = engine.index if isinstance(engine.index, InProcessIndex) else None
         self._lean = engine.index if isinstance(engine.index, LeanIndex) else None
         self._live = engine.index if isinstance(engine.index, LiveIndex) else None
+        self._ahead = Ahead()
 
     @property
     def is_elsewhere(self) -> bool:
@@ -100,16 +102,23 @@ class Finder:
             return None
         return Finds(survey, lists, False, survey_ms, ms_since(at), per_pool)
 
-    async def find(self, asked: Asked, survey: Survey, survey_ms: float, per_pool: int) -> Finds:
-        """Ask the index about each space that exists, side by side."""
+    async def find_with(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]]", per_pool: int) -> Finds:
+        """As `find`; a survey that is still under way is not waited for where the index can be asked without missing anything."""
+        names = () if survey.done() else asked.question.spaces
+        begun = self._ahead.begin(asked.tenant_id, names, partial(self._ask, asked, per_pool))
+        try:
+            known, survey_ms = await survey
+            self._ahead.note(asked.tenant_id, known)
+            return await self.find(asked, known, survey_ms, per_pool, begun)
+        finally:
+            begun.drop()
+
+    async def find(self, asked: Asked, survey: Survey, survey_ms: float, per_pool: int, begun: Begun | None = None) -> Finds:
+        """Ask the index about each space that exists, side by side. begun: what was asked already."""
         if survey.behind:
             return Finds(survey, (), True, survey_ms, 0.0)
         at = perf_counter()
-        ask = self._engine.index.candidates if self._lean is None else self._lean.candidates_lean
-        calls = [
-            ask(index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters, k=per_pool)
-            for name in survey.numbers
-        ]
+        calls = [(begun and begun.answer(name, mark)) or self._ask(asked, per_pool, name) for name, mark in survey.marks.items()]
         try:
             async with asyncio.timeout(max(_INDEX_LIMIT_S, self._engine.settings.index_timeout_s + _SPARE_S)):
                 # A single one needs no task of its own.
@@ -118,6 +127,10 @@ class Finder:
             # A mismatch means that another embedder is being moved to: until the index is rebuilt, the ledger answers.
             return Finds(survey, (), True, survey_ms, ms_since(at))
         return Finds(survey, lists, False, survey_ms, ms_since(at), per_pool)
+
+    async def _ask(self, asked: Asked, per_pool: int, name: str) -> list[Candidate]:
+        ask = self._engine.index.candidates if self._lean is None else self._lean.candidates_lean
+        return await ask(index_space(asked.tenant_id, name), asked.question.tokens, asked.vector, asked.filters, k=per_pool)
 
 
 def best_of(lists: Sequence[Sequence[Candidate]], keep: int, per_pool: int) -> dict[str, Candidate]:

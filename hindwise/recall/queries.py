@@ -1,11 +1,7 @@
-"""The SQL of a recall, in two hops: what the index may not know yet, before it is asked; all that is told, after it was asked.
-
-In this order, so that nothing slips through: what is not in the outbox at the first hop is in the index at its answer.
-"""
+"""The SQL of a recall after the index was asked: all that is judged and told, and the ledger alone where the index does not answer."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -32,28 +28,14 @@ from hindwise.ledger.databases import read_in_order
 from hindwise.ledger.embeddings import read_vectors
 from hindwise.ledger.memory_tables import ONLY_LIVE
 from hindwise.ledger.prepared import Prepared, is_sqlite
-from hindwise.ledger.schema import embeddings, episodes, evidence, memories, outbox, spaces
+from hindwise.ledger.schema import embeddings, episodes, evidence, memories
 from hindwise.ledger.times import Utc
 from hindwise.model.memory import LIVE, Status
 from hindwise.recall.rows import Raw
 
-MAX_UNAPPLIED = 200
 MAX_STANDING = 50
 MAX_EVIDENCE = 20
 """Of each memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """Numbers of the spaces that exist, by name, and the newest memories of theirs that the index may not know yet."""
-
-    numbers: Mapping[str, int]
-    unapplied: tuple[str, ...]
-
-    @property
-    def behind(self) -> bool:
-        """Whether the index lacks more than a recall reads past it, as while a lost one is filled again: then the ledger answers alone."""
-        return len(self.unapplied) >= MAX_UNAPPLIED
 
 
 class Quoted(NamedTuple):
@@ -72,21 +54,6 @@ _COUNT: BindParameter[int] = bindparam("count")
 _IDS: BindParameter[str] = bindparam("ids", expanding=True)
 _SPACES: BindParameter[int] = bindparam("spaces", expanding=True)
 _FEW = ["spaces"]
-_OWNED = (spaces.c.tenant_id == bindparam("tenant")) & spaces.c.name.in_(bindparam("names", expanding=True))
-_NEWEST_MARKS = (
-    select(outbox.c.space_no, outbox.c.memory_id)
-    .join(spaces, spaces.c.no == outbox.c.space_no)
-    .where(_OWNED)
-    .order_by(outbox.c.at.desc(), outbox.c.memory_id)
-    .limit(MAX_UNAPPLIED)
-    .subquery()
-)
-_SURVEY = Prepared(
-    select(spaces.c.name, spaces.c.no, _NEWEST_MARKS.c.memory_id)
-    .join(_NEWEST_MARKS, _NEWEST_MARKS.c.space_no == spaces.c.no, isouter=True)
-    .where(_OWNED),
-    few=["names"],
-)
 
 
 def _unconverted(column: Column[Any]) -> Any:
@@ -179,12 +146,6 @@ _EVIDENCE = Prepared(
     .where(evidence.c.memory_id.in_(_IDS), evidence.c.withdrawn_at.is_(None), evidence.c.ordinal < 5 * MAX_EVIDENCE)
     .order_by(evidence.c.memory_id, evidence.c.ordinal)
 )
-
-
-def survey(conn: Connection, tenant_id: str, names: Sequence[str]) -> Survey:
-    """Look up the spaces and their outbox, in one statement."""
-    rows = _SURVEY.rows(conn, {"tenant": tenant_id, "names": list(names)})
-    return Survey({name: no for name, no, _ in rows}, tuple(memory_id for _, _, memory_id in rows if memory_id is not None))
 
 
 class Vectors(NamedTuple):

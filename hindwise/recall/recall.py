@@ -3,7 +3,7 @@
     question → its vector → outbox of its spaces → index → ledger: rows, standing items → judge → brief
 
 All after the vector is one hop to a ledger thread where the index lies in this process. Where it does not, it is two, the first of which
-goes beside the embedder. Where the index or the embedder does not answer, the ledger alone does, and the answer says
+goes beside the embedder, and beside the index itself where nothing changed since the last one (`ahead`). Where the index or the embedder does not answer, the ledger alone does, and the answer says
 `degraded`.
 """
 
@@ -31,10 +31,10 @@ from hindwise.recall.finding import Asked, Finder, Finds, depths, ms_since
 from hindwise.recall.judge import Judge, Sifted
 from hindwise.recall.log import RecallLog
 from hindwise.recall.profiles import explained
-from hindwise.recall.queries import Survey
 from hindwise.recall.question import Question, read_question
 from hindwise.recall.rows import memory_of
 from hindwise.recall.select import Scored
+from hindwise.recall.survey import Survey, survey
 from hindwise.recall.yardstick import Yardstick
 
 _EMBED_LIMIT_S = 5.0
@@ -88,7 +88,10 @@ class Recaller:
                 await asyncio.gather(begun, return_exceptions=True)
             raise
         asked = Asked(tenant_id, query, question, vector, embedder_down)
-        told = await (self._at_once(asked) if begun is None else self._asking(asked, *await begun))
+        if begun is None:
+            told = await self._at_once(asked)
+        else:
+            told = await self._look_on(asked, await self._finder.find_with(asked, begun, depths(query)[0]))
         answer = _answer(asked, told, self._engine.settings.relevance_gate)
         answer.timings.update(
             survey=told.finds.survey_ms,
@@ -128,19 +131,20 @@ class Recaller:
             return told or (survey, survey_ms)
 
         first = await self._engine.ledger.read(tell)
-        return first if isinstance(first, _Told) else await self._asking(asked, *first)
+        if isinstance(first, _Told):
+            return first
+        return await self._look_on(asked, await self._finder.find(asked, *first, depths(asked.query)[0]))
 
     def _survey(self, tenant_id: str, question: Question) -> "asyncio.Task[tuple[Survey, float]]":
         """Begin with the survey, for an index that lies elsewhere: the question is embedded meanwhile."""
         return asyncio.create_task(self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question)), name="recall-survey")
 
-    async def _asking(self, asked: Asked, survey: Survey, survey_ms: float) -> _Told:
-        first, *deeper = depths(asked.query)
-        finds = await self._finder.find(asked, survey, survey_ms, first)
-        told = await self._told(asked, finds)
-        for per_pool in deeper:
+    async def _look_on(self, asked: Asked, first: Finds) -> _Told:
+        """What is told of the first finds; of more where these fall short."""
+        told = await self._told(asked, first)
+        for per_pool in depths(asked.query)[1:]:
             # An index that fails at the second look has answered the first.
-            if told.is_short and not (finds := await self._finder.find(asked, survey, survey_ms, per_pool)).down:
+            if told.is_short and not (finds := await self._finder.find(asked, first.survey, first.survey_ms, per_pool)).down:
                 told = await self._told(asked, finds)
         return told
 
@@ -217,7 +221,7 @@ class Recaller:
 def _surveyed(conn: Connection, tenant_id: str, question: Question) -> tuple[Survey, float]:
     """The survey, and how long it took in ms."""
     at = perf_counter()
-    return queries.survey(conn, tenant_id, question.spaces), ms_since(at)
+    return survey(conn, tenant_id, question.spaces), ms_since(at)
 
 
 def _quoted(evidence: queries.Evidence) -> dict[str, tuple[QuotedEvidence, ...]]:

@@ -33,7 +33,7 @@ def open_at() -> Callable[..., object]:
     return opened
 
 
-_EVERYWHERE = {"test_isolation", "test_last_word", "test_write_then_read"}
+_EVERYWHERE = {"test_asked_ahead", "test_isolation", "test_last_word", "test_write_then_read"}
 """Their promises are asked of every set-up; the other modules ask the embedded one."""
 
 

@@ -4,6 +4,7 @@ from hindwise.ledger import memories
 from hindwise.model.brief import RecallItem
 from hindwise.recall import queries
 from hindwise.recall.rows import memory_of, outline_of
+from hindwise.recall.survey import survey
 from tests.engine.recall import pinned
 from tests.engine.recall.helpers import TENANT, ask, fact, keep, quoting
 
@@ -13,7 +14,7 @@ async def test_an_outline_says_what_the_whole_memory_says(running) -> None:
     await pinned.fill(engine)
 
     def read(conn):
-        numbers = list(queries.survey(conn, TENANT, ["user:a", "agent:x"]).numbers.values())
+        numbers = list(survey(conn, TENANT, ["user:a", "agent:x"]).numbers.values())
         rows = queries.newest_rows(conn, numbers, 1_000)
         return [(outline_of(row), memory_of(row), memories.load(conn, TENANT, row.id)[0]) for row in rows]
 

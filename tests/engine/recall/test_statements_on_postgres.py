@@ -13,11 +13,13 @@ from hindwise.ledger import embeddings
 from hindwise.ledger.prepared import Prepared
 from hindwise.model.memory import Kind
 from hindwise.recall import queries
+from hindwise.recall import survey as surveys
 from hindwise.recall.recall import Recaller
+from hindwise.recall.survey import _SURVEY, survey
 from tests.engine.recall import pinned
 from tests.engine.recall.helpers import fact, keep
 
-MODULES = (queries, embeddings)
+MODULES = (queries, surveys, embeddings)
 PREPARED = {f"{module.__name__}.{name}": one for module in MODULES for name, one in vars(module).items() if isinstance(one, Prepared)}
 PREPARED["newest"] = queries._newest(2)
 
@@ -72,7 +74,7 @@ async def test_standing_items_come_once_with_the_rows_in_the_order_of_weight(eng
         for words, weight in (("Answer in metric units", 4), ("回答要简短", 9), ("Say the date first", 7))
     ]
     told = await keep(engine, "user:a", *orders, fact("The boat is called Swift"))
-    [number] = await engine.ledger.read(lambda conn: list(queries.survey(conn, "default", ["user:a"]).numbers.values()))
+    [number] = await engine.ledger.read(lambda conn: list(survey(conn, "default", ["user:a"]).numbers.values()))
     rows, standing, _ = await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, [number], [told[0], told[3], "nobody"]))
     assert sorted(row.id for row in rows) == sorted([told[0], told[3]])
     assert [row.conclusion for row in standing] == ["回答要简短", "Say the date first", "Answer in metric units"]
@@ -84,13 +86,13 @@ async def test_a_server_that_forgot_a_statement_is_told_it_again(engine: Engine)
     await keep(engine, "user:a", fact("船叫海燕: the boat is called Petrel"))
 
     def ask(conn: Connection) -> int:
-        found = queries.survey(conn, "default", ["user:a"])
+        found = survey(conn, "default", ["user:a"])
         assert len(found.unapplied) == 1
         conn.execute(text("DEALLOCATE ALL"))
-        assert queries.survey(conn, "default", ["user:a"]) == found
+        assert survey(conn, "default", ["user:a"]) == found
         conn.execute(text("DEALLOCATE ALL"))
-        with queries._SURVEY.sent(conn, {"tenant": "default", "names": ["user:a"]}) as take:
-            assert [name for name, _, _ in take()] == ["user:a"]
+        with _SURVEY.sent(conn, {"tenant": "default", "names": ["user:a"]}) as take:
+            assert [name for name, *_ in take()] == ["user:a"]
         return len(found.numbers)
 
     for _ in range(2):
@@ -101,7 +103,7 @@ async def test_a_connection_that_the_server_ended_is_replaced(engine: Engine) ->
     await keep(engine, "user:a", fact("The boat is called Swift"))
     others = text("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
     for _ in range(2):
-        assert len((await engine.ledger.read(lambda conn: queries.survey(conn, "default", ["user:a"]))).numbers) == 1
+        assert len((await engine.ledger.read(lambda conn: survey(conn, "default", ["user:a"]))).numbers) == 1
         await engine.ledger.write(lambda conn: conn.execute(others))
 
 
@@ -110,12 +112,12 @@ async def test_what_was_sent_and_not_taken_leaves_the_connection_as_it_was(engin
     asked = {"tenant": "default", "names": ["user:a"]}
 
     def ask(conn: Connection) -> int:
-        queries._SURVEY.rows(conn, asked)
-        with pytest.raises(ZeroDivisionError), queries._SURVEY.sent(conn, asked):
+        _SURVEY.rows(conn, asked)
+        with pytest.raises(ZeroDivisionError), _SURVEY.sent(conn, asked):
             1 / 0  # noqa: B018
-        with queries._SURVEY.sent(conn, asked):
+        with _SURVEY.sent(conn, asked):
             pass
-        return len(queries._SURVEY.rows(conn, asked))
+        return len(_SURVEY.rows(conn, asked))
 
     assert await engine.ledger.read(ask) == 1
 
@@ -137,8 +139,8 @@ async def test_a_connection_that_ends_between_sending_and_taking_is_replaced(eng
     tries: list[int] = []
 
     def ask(conn: Connection) -> int:
-        queries._SURVEY.rows(conn, asked)
-        with queries._SURVEY.sent(conn, asked) as take:
+        _SURVEY.rows(conn, asked)
+        with _SURVEY.sent(conn, asked) as take:
             if not tries:
                 tries.append(1)
                 ended(conn)
@@ -152,14 +154,14 @@ async def test_a_unit_that_writes_sees_what_it_wrote(engine: Engine) -> None:
     """There the driver keeps an account of the transaction, which what is told to libpq would pass by."""
 
     def write(conn: Connection) -> int:
-        before = queries.survey(conn, "default", ["user:new"])
+        before = survey(conn, "default", ["user:new"])
         conn.execute(
             text('INSERT INTO spaces SELECT (jsonb_populate_record(s, \'{"no": 77, "name": "user:new"}\')).* FROM spaces s LIMIT 1')
         )
-        after = queries.survey(conn, "default", ["user:new"])
+        after = survey(conn, "default", ["user:new"])
         conn.rollback()
         return len(after.numbers) - len(before.numbers)
 
     await keep(engine, "user:a", fact("The boat is called Swift"))
     assert await engine.ledger.write(write) == 1
-    assert (await engine.ledger.read(lambda conn: queries.survey(conn, "default", ["user:new"]))).numbers == {}
+    assert (await engine.ledger.read(lambda conn: survey(conn, "default", ["user:new"]))).numbers == {}

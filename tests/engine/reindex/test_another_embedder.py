@@ -17,8 +17,8 @@ from hindwise.ledger.embeddings import purge_models
 from hindwise.ledger.generations import State
 from hindwise.ledger.memories import from_row
 from hindwise.ledger.schema import embeddings, memories
-from hindwise.recall.queries import MAX_UNAPPLIED
 from hindwise.recall.recall import Recaller
+from hindwise.recall.survey import MAX_UNAPPLIED
 from hindwise.testing import HashedEmbedder
 from tests.engine.recall.helpers import TENANT, apply_outbox, ask, conclusions, fact, keep
 from tests.engine.reindex.helpers import drafts, fill, furnish, house, live, rebuild_of, switch, wanted

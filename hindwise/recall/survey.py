@@ -1,0 +1,67 @@
+"""What may the index not know yet? Asked of the ledger before the index is, so that nothing slips through: what is not in the outbox by
+then is in the index when that is asked afterwards.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sqlalchemy import BigInteger, Connection, bindparam, select, type_coerce
+
+from hindwise.ledger.prepared import Prepared
+from hindwise.ledger.schema import outbox, spaces
+
+MAX_UNAPPLIED = 200
+
+
+class Mark(NamedTuple):
+    """Of a space: the same as before where nothing was taken out of its outbox since, for whoever brings an index up to date notes both.
+
+    `used_at`: microseconds since 1970, None where it never was up to date.
+    """
+
+    space_no: int
+    index_no: int
+    used_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The spaces that exist, by name, and the newest memories of theirs that the index may not know yet."""
+
+    marks: Mapping[str, Mark]
+    unapplied: tuple[str, ...]
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The spaces' numbers, by name."""
+        return {name: mark.space_no for name, mark in self.marks.items()}
+
+    @property
+    def behind(self) -> bool:
+        """Whether the index lacks more than a recall reads past it, as while a lost one is filled again: then the ledger answers alone."""
+        return len(self.unapplied) >= MAX_UNAPPLIED
+
+
+_OWNED = (spaces.c.tenant_id == bindparam("tenant")) & spaces.c.name.in_(bindparam("names", expanding=True))
+_NEWEST = (
+    select(outbox.c.space_no, outbox.c.memory_id)
+    .join(spaces, spaces.c.no == outbox.c.space_no)
+    .where(_OWNED)
+    .order_by(outbox.c.at.desc(), outbox.c.memory_id)
+    .limit(MAX_UNAPPLIED)
+    .subquery()
+)
+_SURVEY = Prepared(
+    select(spaces.c.name, spaces.c.no, spaces.c.index_no, type_coerce(spaces.c.used_at, BigInteger), _NEWEST.c.memory_id)
+    .join(_NEWEST, _NEWEST.c.space_no == spaces.c.no, isouter=True)
+    .where(_OWNED),
+    few=["names"],
+)
+
+
+def survey(conn: Connection, tenant_id: str, names: Sequence[str]) -> Survey:
+    """Look up the spaces and their outbox, in one statement."""
+    rows = _SURVEY.rows(conn, {"tenant": tenant_id, "names": list(names)})
+    marks = {name: Mark(*mark) for name, *mark, _ in rows}
+    return Survey(marks, tuple(row[-1] for row in rows if row[-1] is not None))
