@@ -3,8 +3,8 @@
     question → its vector → outbox of its spaces → index → ledger: rows, standing items → judge → brief
 
 All after the vector is one hop to a ledger thread where the index lies in this process. Where it does not, it is two, the first of which
-goes beside the embedder, and beside the index itself where nothing changed since the last one (`ahead`). Where the index or the embedder does not answer, the ledger alone does, and the answer says
-`degraded`.
+goes beside the embedder, and beside the index itself where nothing changed since the last one (`ahead`). Where the index or the embedder
+does not answer, the ledger alone does, and the answer says `degraded`.
 """
 
 import asyncio
