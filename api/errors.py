@@ -72,6 +72,8 @@ STATUS: dict[type[errors.HindwiseError], int] = {
     errors.LedgerUnavailable: 503,
     errors.LedgerDamaged: 503,
     errors.IndexUnavailable: 503,
+    errors.IndexRefused: 503,
+    errors.IndexDamaged: 503,
     errors.ModelUnavailable: 503,
     errors.ModelTimeout: 503,
     errors.BudgetSpent: 429,

@@ -19,6 +19,8 @@
         ├── LedgerUnavailable
         │   └── LedgerDamaged    its file cannot be read: a person must put a backup in its place
         ├── IndexUnavailable
+        │   ├── IndexRefused     our key or settings are not taken: a person must act
+        │   └── IndexDamaged     its file cannot be read: it is made again from the ledger
         ├── ModelUnavailable
         │   └── ModelTimeout     asked, and no answer within the time limit: it may have cost something
         └── BudgetSpent          the tenant's tokens of the day are used up
@@ -159,6 +161,18 @@ class IndexUnavailable(Unavailable):
     """The index did not answer in time; recall goes on degraded."""
 
     type = "index-unavailable"
+
+
+class IndexRefused(IndexUnavailable):
+    """The index cannot be had with our key or settings; a person must mend them. Recall goes on degraded."""
+
+    type = "index-refused"
+
+
+class IndexDamaged(IndexUnavailable):
+    """The index's file is gone or cannot be read; one that serves is made again from the ledger. Recall goes on degraded."""
+
+    type = "index-damaged"
 
 
 class ModelUnavailable(Unavailable):

@@ -1,6 +1,6 @@
 """Queues, timeouts, retries and search attributes: one row each, one reason per row."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -130,8 +130,14 @@ CONTINUE_AFTER_PAGES: Final = 20
 UPKEEP_STEP: Final = Policy(timedelta(minutes=2), timedelta(minutes=10), _QUICK, HEARTBEAT)
 """One batch of at most 200 rows; what fails waits for the next pass."""
 
-REINDEX_STEP: Final = Policy(timedelta(minutes=3), timedelta(minutes=30), _QUICK, LOST)
+_NO_BLIP: Final = ("index-refused", "index-damaged")
+"""A key or a setting that the index does not take, a file that cannot be read: nothing that passes by waiting."""
+REINDEX_STEP: Final = Policy(timedelta(minutes=3), timedelta(minutes=30), replace(_QUICK, non_retryable_error_types=_NO_BLIP), LOST)
 """Works for a quarter of a minute and notes how far it came; an outage of the index or the embedder may last half an hour."""
+
+REFUSED_TRIES: Final = 3
+REFUSED_PAUSE: Final = timedelta(seconds=2)
+"""A step of a build that is refused is tried so often again: another worker may have the right key. Then a person is needed."""
 
 CONTINUE_AFTER_BATCHES: Final = 200
 """Of a build: then a new run goes on from what the ledger noted."""

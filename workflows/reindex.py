@@ -40,6 +40,15 @@ _NEXT_STEP = (
 )
 
 
+_WAIT = "Until this goes on, or is given up, changes and erasures wait for the new index too."
+_MEANWHILE = {
+    "index-refused": f"Mend it and restart the workers, which read settings when they start. {_WAIT}",
+    "index-damaged": f"Give it up and ask for another one. {_WAIT}",
+    "index-unavailable": _WAIT,
+}
+"""By what stopped it: what a person should know besides."""
+
+
 class _GivenUp(Exception):
     """Leaves the story: the live index goes on serving."""
 
@@ -154,6 +163,7 @@ class Reindex:
 
     async def _step(self, name: str, message: Message, result: type[R], *, summary: str) -> R:
         """Run a step until it succeeds; after its retries wait for a person. Raises _GivenUp."""
+        refused = 0
         while True:
             try:
                 return await self._do(name, message, result, policies.REINDEX_STEP, summary=summary)
@@ -164,7 +174,13 @@ class Reindex:
                 kind = cause.type or "internal" if isinstance(cause, ApplicationError) else "timeout"
                 if kind == "not-found":
                     raise _GivenUp from error
-                await self._park(kind, f"The step `{name}` failed. {cause.message if isinstance(cause, ApplicationError) else ''}")
+                if kind == "index-refused" and refused < policies.REFUSED_TRIES:
+                    refused += 1
+                    await workflow.sleep(policies.REFUSED_PAUSE, summary="refused; another worker may be let in")
+                    continue
+                words = f"{cause.message}. " if isinstance(cause, ApplicationError) else ""
+                await self._park(kind, f"The step `{name}` failed. {words}{_MEANWHILE.get(kind, '')}".rstrip())
+                refused = 0
 
     async def _park(self, cause: str, detail: str) -> str:
         """Say what is wrong, wait for a signal and return it. Raises _GivenUp where that is the person's wish."""

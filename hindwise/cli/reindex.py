@@ -231,9 +231,12 @@ async def _follow(settings: "Settings", ledger: "Ledger", number: int, *, wait: 
         return
     with _bar(quiet=as_json) as progress:
         shown = progress.add_task("", total=None)
-        waited, told = 0.0, False
+        waited, told, note = 0.0, False, ""
         while build.generation.state in OPEN and build.phase != "needs_attention":
             progress.update(shown, description=_PHASES.get(build.phase, build.phase), completed=build.done, total=build.total or None)
+            if build.note != note:
+                note = build.note
+                console.err().print(note, markup=False) if note else None
             await asyncio.sleep(_LOOK_S)
             waited += _LOOK_S
             if waited > _NO_WORKER_S and not build.phase and not told:

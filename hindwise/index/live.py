@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from hindwise.errors import HindwiseError, IndexUnavailable
+from hindwise.errors import CallerError, HindwiseError, IndexRefused, IndexUnavailable
 from hindwise.index.base import (
     Candidate,
     Filters,
@@ -148,7 +148,8 @@ class LiveIndex:
                     _log.warning("index_not_opened", generation=generation.no, kind=generation.kind, cause=error.type, detail=error.detail)
                 if isinstance(error, IndexUnavailable):
                     raise
-                raise IndexUnavailable(error.detail) from error
+                lasting = isinstance(error, CallerError)  # a setting, a key, another length: tried again it is the same
+                raise (IndexRefused if lasting else IndexUnavailable)(error.detail) from error
             self._broken.discard(generation.no)
             self._indexes[generation.no] = index
             return index

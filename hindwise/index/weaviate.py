@@ -14,7 +14,7 @@ import structlog
 from hindwise.errors import HindwiseError, IndexUnavailable
 from hindwise.index import weaviate_schema
 from hindwise.index.base import Candidate, Filters, IndexItem, Vector, check_vector
-from hindwise.index.weaviate_client import CLIENT_ERRORS, Address, Client
+from hindwise.index.weaviate_client import CLIENT_ERRORS, Address, Client, Trouble, trouble_of
 from hindwise.index.weaviate_connection import Connection, TenantMissing, TenantResting
 from hindwise.index.weaviate_names import collection_name, tenant_name
 from hindwise.index.weaviate_search import Asked, Searcher, pages
@@ -98,6 +98,8 @@ async def check_access(address: Address, generation: int, secret: bytes) -> None
             async with asyncio.timeout(_HEALTH_LIMIT_S):
                 await client.collections.use(name).tenants.get_by_names(["s_nobody"])
         except (TimeoutError, *CLIENT_ERRORS) as error:
+            if trouble_of(error) is Trouble.REFUSED:
+                raise
             if _NO_COLLECTION not in str(error).lower():  # which is an answer
                 raise IndexUnavailable(f"Weaviate answers at {address.url}, but not at WEAVIATE_GRPC_URL={address.grpc_url}") from None
 

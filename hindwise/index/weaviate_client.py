@@ -15,6 +15,7 @@ from weaviate.client import WeaviateAsyncClient
 from weaviate.config import AdditionalConfig, GrpcConfig, Timeout
 from weaviate.connect import ConnectionParams, ProtocolParams
 from weaviate.exceptions import (
+    InsufficientPermissionsError,
     UnexpectedStatusCodeError,
     WeaviateBaseError,
     WeaviateClosedClientError,
@@ -57,6 +58,8 @@ _GONE_WORDS = (
     "class not found",
     "not ready",
 )
+_REFUSED_WORDS = ("extract auth: ", "anonymous access not enabled", "authorization, forbidden action")
+"""What it says through gRPC, with a status that tells nothing."""
 # Without these, a client that met a server which was away waits up to half a minute after it is back.
 _CHANNEL = [
     ("grpc.initial_reconnect_backoff_ms", 200),
@@ -74,13 +77,15 @@ class Trouble(Enum):
     RESTING = "resting"
     """The tenant is INACTIVE."""
     REFUSED = "refused"
-    """The key is not accepted."""
+    """The key is not accepted, or not for this."""
     OTHER = "other"
 
 
 def trouble_of(error: BaseException) -> Trouble:
     """Sort an error. The texts are the only mark that some of them carry."""
     text = str(error).lower()
+    if isinstance(error, InsufficientPermissionsError) or any(word in text for word in _REFUSED_WORDS):
+        return Trouble.REFUSED
     if isinstance(error, UnexpectedStatusCodeError) and error.status_code in (401, 403):
         return Trouble.REFUSED
     if "tenant not active" in text:

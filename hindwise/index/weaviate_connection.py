@@ -12,11 +12,13 @@ from typing import TypeVar
 import httpx2
 import structlog
 
-from hindwise.errors import HindwiseError, IndexUnavailable, InvalidInput
+from hindwise.errors import HindwiseError, IndexRefused, IndexUnavailable, InvalidInput
 from hindwise.index.weaviate_client import CLIENT_ERRORS, Address, Client, Trouble, make_client, trouble_of, with_scheme
 
 PROBE_S = 0.25
 """How long the probe rests between two tries."""
+REFUSED_PROBE_S = 1.0
+"""Likewise where our key is refused: a person has to act, and each try stands in the server's log."""
 PROBE_LIMIT_S = 2.0
 """How long one try may take."""
 
@@ -48,26 +50,26 @@ class Connection:
         self._http: httpx2.AsyncClient | None = None
         self._connecting = asyncio.Lock()
         self._probe: asyncio.Task[None] | None = None
-        self._why = ""
+        self._why = IndexUnavailable("")
         self._closed = False
 
     async def call(self, work: Work[T], limit_s: float) -> T:
         """Run `work` on the connected client, for at most `limit_s`.
 
-        Raises TenantMissing and TenantResting, which are answers; IndexUnavailable for anything else that went wrong, named by its
-        class alone: its text may quote what was sent.
+        Raises TenantMissing and TenantResting, which are answers; IndexRefused where our key is; IndexUnavailable for anything else
+        that went wrong, named by its class alone: its text may quote what was sent.
         """
         if self._closed:
             raise IndexUnavailable("the index is closed")
         if self._probe is not None:
-            raise IndexUnavailable(self._why)
+            raise _again(self._why)
         client = None
         try:
             async with asyncio.timeout(limit_s):
                 client = await self._connected()
                 return await work(client)
         except TimeoutError:
-            raise self._opened(f"no answer within {limit_s:g} s") from None
+            raise self._opened(_away(f"no answer within {limit_s:g} s")) from None
         except HindwiseError:
             raise
         except asyncio.CancelledError:
@@ -75,14 +77,14 @@ class Connection:
             if task is not None and task.cancelling():
                 raise
             # Not us: the channel was closed under the call.
-            raise self._opened("connection closed") from None
+            raise self._opened(_away("connection closed")) from None
         except CLIENT_ERRORS as error:
             raise self._told(error) from None
         except Exception as error:
             if client is None or client is self._client:
                 raise
             # The client was closed under the call: it fails then in ways of its own.
-            raise self._opened(type(error).__name__) from None
+            raise self._opened(_away(type(error).__name__)) from None
 
     async def open(self, limit_s: float) -> None:
         """Connect now. Raises IndexUnavailable where the server is away, InvalidInput where it refuses our key."""
@@ -93,7 +95,7 @@ class Connection:
             raise IndexUnavailable(f"Weaviate at {self._address.url} is away: no answer within {limit_s:g} s") from None
         except CLIENT_ERRORS as error:
             if trouble_of(error) is Trouble.REFUSED:
-                raise InvalidInput(f"Weaviate at {self._address.url} refuses our key: set WEAVIATE_API_KEY to one that it allows") from None
+                raise InvalidInput(self._refused().detail) from None
             raise IndexUnavailable(f"Weaviate at {self._address.url} is away: {type(error).__name__}") from None
 
     async def says_ready(self) -> bool:
@@ -151,24 +153,27 @@ class Connection:
         if trouble is Trouble.OTHER:
             _log.error("weaviate_refused", cause=name)
             return IndexUnavailable(f"Weaviate did not do what was asked ({name})")
-        return self._opened("our key is refused" if trouble is Trouble.REFUSED else name)
+        return self._opened(self._refused() if trouble is Trouble.REFUSED else _away(name))
 
-    def _opened(self, why: str) -> IndexUnavailable:
+    def _refused(self) -> IndexRefused:
+        return IndexRefused(f"Weaviate at {self._address.url} refuses our key: set WEAVIATE_API_KEY to one that it allows")
+
+    def _opened(self, why: IndexUnavailable) -> IndexUnavailable:
         """Open the breaker, and return what to raise."""
         if self._probe is None and not self._closed:
-            self._why = f"Weaviate is away: {why}"
-            self._probe = asyncio.create_task(self._until_back(why), name="weaviate-probe")
-        return IndexUnavailable(f"Weaviate is away: {why}")
+            self._why = _again(why)
+            self._probe = asyncio.create_task(self._until_back(), name="weaviate-probe")
+        return why
 
-    async def _until_back(self, why: str) -> None:
+    async def _until_back(self) -> None:
         loop = asyncio.get_running_loop()
-        began, told = loop.time(), False
+        began, told = loop.time(), ""
         try:
             while not await self._is_back():
-                if not told:
-                    _log.warning("index_away", cause=why)
-                    told = True
-                await asyncio.sleep(PROBE_S)
+                if told != self._why.type:
+                    _log.warning("index_away", cause=self._why.detail)
+                    told = self._why.type
+                await asyncio.sleep(REFUSED_PROBE_S if isinstance(self._why, IndexRefused) else PROBE_S)
         finally:
             self._probe = None
         if told:
@@ -179,11 +184,14 @@ class Connection:
             async with asyncio.timeout(PROBE_LIMIT_S):
                 await self._try()
         except TimeoutError:
+            self._why = _away(f"no answer within {PROBE_LIMIT_S:g} s")
             await self._discard()
         except HindwiseError as error:
-            self._why = error.detail
+            self._why = _again(error)
         except CLIENT_ERRORS as error:
-            if trouble_of(error) is not Trouble.OTHER:
+            trouble = trouble_of(error)
+            self._why = self._refused() if trouble is Trouble.REFUSED else _away(type(error).__name__)
+            if trouble is not Trouble.OTHER:
                 await self._discard()
         else:
             return True
@@ -200,3 +208,12 @@ class Connection:
     async def _try(self) -> None:
         await self._must_be_ready()
         await self._knock(await self._connected())
+
+
+def _again(error: HindwiseError) -> IndexUnavailable:
+    """The same to be raised, or kept, without what hangs on the one that was raised."""
+    return (IndexRefused if isinstance(error, IndexRefused) else IndexUnavailable)(error.detail)
+
+
+def _away(why: str) -> IndexUnavailable:
+    return IndexUnavailable(f"Weaviate is away: {why}")

@@ -14,7 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, insert, literal_column, select, type_coerce, update
+from sqlalchemy import BigInteger, Connection, case, insert, literal_column, select, type_coerce, update
 
 from hindwise.errors import NotAllowed, NotFound
 from hindwise.ledger import leases, whole_index
@@ -201,7 +201,7 @@ def begin(conn: Connection, number: int, spec: Spec) -> Build:
 
 def progress(conn: Connection, number: int, *, space_no: int, memory_id: str, added: int) -> None:
     """Note that everything up to this memory of this space is in the new generation."""
-    _set(conn, number, space_no=space_no, memory_id=memory_id, done=generations.c.done + added, phase="fill")
+    _set(conn, number, space_no=space_no, memory_id=memory_id, done=generations.c.done + added, phase="fill", note="")
 
 
 def restart(conn: Connection, number: int) -> None:
@@ -214,10 +214,14 @@ def note(conn: Connection, number: int, phase: str, text: str = "") -> None:
     _set(conn, number, phase=phase, note=text[:1000])
 
 
-def say(conn: Connection, number: int, phase: str, text: str = "") -> None:
-    """As `note`, of a build that is under way. Raises NotFound where it was given up, or serves."""
+def say(conn: Connection, number: int, phase: str, text: str | None = "") -> None:
+    """As `note`, of a build that is under way; text: None leaves what is said of the same phase, for a step that is tried again.
+
+    Raises NotFound where it was given up, or serves.
+    """
     its = (generations.c.no == number, generations.c.state.in_([str(state) for state in OPEN]))
-    if not conn.execute(update(generations).where(*its).values(phase=phase, note=text[:1000])).rowcount:
+    told: Any = case((generations.c.phase == phase, generations.c.note), else_="") if text is None else text[:1000]
+    if not conn.execute(update(generations).where(*its).values(phase=phase, note=told)).rowcount:
         raise NotFound(f"generation {number} is not being built any more")
 
 

@@ -150,4 +150,10 @@ def test_no_error_of_a_server_that_starts_is_taken_for_an_answer() -> None:
         assert trouble_of(Exception(text)) is Trouble.AWAY
     assert trouble_of(Exception('tenant not found: "s_x"')) is Trouble.MISSING
     assert trouble_of(Exception("tenant not active: 's_x'")) is Trouble.RESTING
+    for text in (
+        "extract auth: unauthorized: invalid api key",
+        "rbac: authorization, forbidden action: user 'a' has insufficient permissions",
+        "anonymous access not enabled",
+    ):
+        assert trouble_of(Exception(text)) is Trouble.REFUSED
     assert trouble_of(Exception("wrong vector length")) is Trouble.OTHER

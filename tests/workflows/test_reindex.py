@@ -1,5 +1,7 @@
 """The build of a new generation, step by step: what follows on what, what waits for a person, and what each answer does."""
 
+from datetime import timedelta
+
 import pytest
 from temporalio.exceptions import ApplicationError
 
@@ -71,6 +73,27 @@ async def test_a_step_that_fails_for_good_waits_and_drop_gives_the_build_up(stag
         assert (await handle.result()).status == "abandoned"
     assert stage.steps()[-1] == "reindex_drop"
     assert not stage.asked("reindex_switch")
+
+
+async def test_a_key_that_is_refused_is_tried_with_other_workers_for_seconds_and_then_waits(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not for half an hour as what is away; and who retries it is told what else it needs."""
+    monkeypatch.setattr(policies, "REFUSED_PAUSE", timedelta(milliseconds=50))
+    refused = ApplicationError("Weaviate refuses our key: set WEAVIATE_API_KEY", type="index-refused")
+    tries = policies.REFUSED_TRIES + 1
+    stage.on("reindex_fill", *[refused] * (tries + 1), FillResult(end=True, done=90, total=90))
+    async with stage.workers():
+        handle = await stage.reindex()
+        await until(lambda: stage.asked("reindex_park"))
+        assert len(stage.asked("reindex_fill")) == tries
+        parked = stage.asked("reindex_park")[0]
+        assert parked.cause == "index-refused"
+        for words in ("set WEAVIATE_API_KEY", "restart the workers", "changes and erasures wait"):
+            assert words in parked.detail
+        assert await signal_reindex(stage.client, 7, "retry", queue_prefix=stage.prefix)
+        assert (await handle.result()).status == "switched", "refused by one worker, taken by the next"
+    assert len(stage.asked("reindex_park")) == 1
 
 
 async def test_a_build_that_is_being_written_is_given_up_after_the_batch(stage: Stage) -> None:
