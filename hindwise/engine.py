@@ -18,8 +18,8 @@ from hindwise.embed.factory import open_embedder
 from hindwise.errors import InvalidInput
 from hindwise.index.base import Index
 from hindwise.index.erased import Forgetting
-from hindwise.index.factory import check_index_settings, open_index
-from hindwise.index.live import LiveIndex
+from hindwise.index.factory import check_index_settings, open_index, remove_index
+from hindwise.index.live import LOOK_EVERY_S, LiveIndex
 from hindwise.index.projection import Projection
 from hindwise.index.refill import Refill
 from hindwise.ledger import generations, installation
@@ -209,6 +209,7 @@ async def _open_index(settings: Settings, ledger: Ledger, spec: Spec, secret: by
     async def opener(generation: Generation) -> Index:
         kind, number, tokenizer = generation.kind, generation.no, generation.tokenizer
         before = partial(refill.before_making, number)
+        await refill.must_be_kept(number)
         opened = await open_index(settings, kind, number, generation.dim, secret, tokenizer=tokenizer, before_making=before)
         try:
             await refill.after_opening(opened, generation)
@@ -217,6 +218,13 @@ async def _open_index(settings: Settings, ledger: Ledger, spec: Spec, secret: by
             raise
         return opened
 
+    async def mender(lost: Generation, why: str) -> None:
+        if await refill.replace(lost, why):
+            await index.refresh()
+            await asyncio.sleep(2 * LOOK_EVERY_S)  # until no process opens it any more
+            await remove_index(settings, lost.kind, lost.no, secret)
+            await ledger.write(lambda conn: generations.set_dropped(conn, lost.no))
+
     live = await ledger.write(lambda conn: generations.ensure_live(conn, settings.index, spec, clock.now()))
     if live.kind != settings.index:
         _log.warning("index_kind_differs", live=live.kind, wanted=settings.index, next=f"to move: hindwise reindex --to {settings.index}")
@@ -224,6 +232,6 @@ async def _open_index(settings: Settings, ledger: Ledger, spec: Spec, secret: by
         _log.warning(
             "index_made_otherwise", live=live.model, wanted=spec.model, next="a worker builds a new one; recall goes by words until then"
         )
-    index = LiveIndex(opener, lambda: ledger.read(generations.kept), spec)
+    index = LiveIndex(opener, lambda: ledger.read(generations.kept), spec, mender)
     await index.refresh()
     return index

@@ -147,7 +147,9 @@ async def _index(settings: Settings) -> Finding:
     if waiting:
         return Finding("index", "note", waiting)
     if serving == "embedded" and not list(settings.data.glob("index-*.db")):
-        return Finding("index", "note", "its file is missing; the next start builds an empty one and fills it from the ledger")
+        return Finding(
+            "index", "note", "its file is missing; what runs fills a new one from the ledger within seconds, else the next start does"
+        )
     if serving and serving != settings.index:
         ways = f"to move: hindwise reindex --to {settings.index}; to stay: HINDWISE_INDEX={serving}"
         return Finding("index", "note", f"{serving} serves, but HINDWISE_INDEX is {settings.index}: {ways}")

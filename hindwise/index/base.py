@@ -113,6 +113,15 @@ class WholeIndex(Protocol):
 
 
 @runtime_checkable
+class FileIndex(Protocol):
+    """What an index offers besides when it is a file, which may be damaged or deleted under those who have it open."""
+
+    async def damage(self) -> str:
+        """What is wrong with it for good, in one sentence; "" for nothing that is known. Cheap: asked every second."""
+        ...
+
+
+@runtime_checkable
 class LoggedIndex(Protocol):
     """What an index offers besides when it keeps a log beside its file, where deleted bytes stay for a while."""
 

@@ -22,6 +22,7 @@ from hindwise.embed.precision import HALF
 from hindwise.errors import IndexUnavailable
 from hindwise.index import embedded_schema as schema
 from hindwise.index.base import Candidate, Filters, IndexItem, Vector, check_vector
+from hindwise.index.embedded_damage import FileState
 from hindwise.index.scoring import best
 from hindwise.index.space_cache import SpaceCache
 from hindwise.index.terms import pack
@@ -54,11 +55,11 @@ def open_embedded(path: Path, *, dim: int, cache_mb: int, tokenizer: int = TOKEN
             schema.create(connection, dim=dim, tokenizer=tokenizer)
         finally:
             connection.close()
+        return EmbeddedIndex(path, dim=dim, cache_mb=cache_mb)
     except (sqlite3.Error, OSError) as error:
         raise IndexUnavailable(
             f"the index file cannot be opened ({error}): check the data directory, or restart: it is then built again from the ledger"
         ) from error
-    return EmbeddedIndex(path, dim=dim, cache_mb=cache_mb)
 
 
 class EmbeddedIndex:
@@ -66,6 +67,7 @@ class EmbeddedIndex:
 
     def __init__(self, path: Path, *, dim: int, cache_mb: int) -> None:
         self._path = path
+        self._file = FileState(path)
         self._dim = dim
         self._cache = SpaceCache(dim, cache_mb * 1024 * 1024)
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="index-read")
@@ -101,9 +103,7 @@ class EmbeddedIndex:
         try:
             return self._on_thread(self._search(space, tokens, vector, filters, k, at_once=True))
         except sqlite3.Error as error:
-            raise IndexUnavailable(
-                f"the index file does not answer ({error}); if this stays, restart: it is then built again from the ledger"
-            ) from error
+            raise self._file.told(error) from error
 
     def _search(
         self, space: str, tokens: Sequence[str], vector: Vector | None, filters: Filters, k: int, *, at_once: bool
@@ -156,13 +156,16 @@ class EmbeddedIndex:
         """Whether no space holds anything."""
         return await self._read(lambda connection: connection.execute(schema.ANY_DOC).fetchone() is None)
 
+    async def damage(self) -> str:
+        """What is wrong with the file for good; see `FileIndex.damage`."""
+        return await asyncio.to_thread(self._file.look)
+
     async def health(self) -> None:
-        """Return when the file answers. Raises IndexUnavailable."""
+        """Return when the file answers. Raises IndexDamaged, IndexUnavailable."""
 
         def read(connection: sqlite3.Connection) -> None:
-            # SQLite goes on with a file that was deleted under it; what it then writes is lost.
-            if not self._path.exists():
-                raise IndexUnavailable("the index file is gone: restart, and it is built again from the ledger")
+            if why := self._file.look():
+                raise self._file.lost(why)
             connection.execute(schema.SELECT_META, ("dim",)).fetchone()
 
         await self._read(read)
@@ -212,9 +215,7 @@ class EmbeddedIndex:
         except TimeoutError as error:
             raise IndexUnavailable(f"the index did not answer within {timeout_s:g} s") from error
         except sqlite3.Error as error:
-            raise IndexUnavailable(
-                f"the index file does not answer ({error}); if this stays, restart: it is then built again from the ledger"
-            ) from error
+            raise self._file.told(error) from error
 
     def _on_thread(self, work: Callable[[sqlite3.Connection], T]) -> T:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)

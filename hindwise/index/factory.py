@@ -2,7 +2,6 @@
 
 import asyncio
 import fcntl
-import sqlite3
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +12,7 @@ import structlog
 from hindwise.errors import IndexUnavailable, InvalidInput
 from hindwise.index.base import Index
 from hindwise.index.embedded import FILE_NAME, open_embedded
+from hindwise.index.embedded_damage import is_damage
 from hindwise.ledger.databases import is_server
 from hindwise.settings import Settings
 from hindwise.text.tokens import TOKENIZER_VERSION
@@ -131,21 +131,16 @@ def open_embedded_file(path: Path, *, dim: int, cache_mb: int, tokenizer: int = 
     try:
         return open_embedded(path, dim=dim, cache_mb=cache_mb, tokenizer=tokenizer)
     except IndexUnavailable as error:
-        if not _is_damaged(error):
+        if not is_damage(error.__cause__):
             raise
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # of several processes starting at once one removes it, the others find the new file
         try:
             return open_embedded(path, dim=dim, cache_mb=cache_mb, tokenizer=tokenizer)
         except IndexUnavailable as error:
-            if not _is_damaged(error):
+            if not is_damage(error.__cause__):
                 raise
             _log.warning("index_damaged", file=path.name, next="made again from the ledger")
             for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
                 file.unlink(missing_ok=True)
             return open_embedded(path, dim=dim, cache_mb=cache_mb, tokenizer=tokenizer)
-
-
-def _is_damaged(error: IndexUnavailable) -> bool:
-    code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)

@@ -14,6 +14,7 @@ import structlog
 from hindwise.errors import CallerError, HindwiseError, IndexRefused, IndexUnavailable
 from hindwise.index.base import (
     Candidate,
+    FileIndex,
     Filters,
     Index,
     IndexItem,
@@ -34,6 +35,7 @@ _log = structlog.get_logger(__name__)
 
 Opener = Callable[[Generation], Awaitable[Index]]
 Reader = Callable[[], Awaitable[Sequence[Generation]]]
+Mender = Callable[[Generation, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,12 @@ class Target:
 class LiveIndex:
     """Implements `Index` and `InProcessIndex` on the live generation of an installation."""
 
-    def __init__(self, opener: Opener, reader: Reader, spec: Spec) -> None:
-        """opener: opens the index of a generation; reader: asks the ledger for all that is kept; spec: what this process embeds with."""
-        self._opener, self._reader, self._spec = opener, reader, spec
+    def __init__(self, opener: Opener, reader: Reader, spec: Spec, mender: Mender | None = None) -> None:
+        """opener: opens the index of a generation; reader: asks the ledger for all that is kept; spec: what this process embeds with.
+
+        mender: lets another generation take the place of a live one that is lost, told why.
+        """
+        self._opener, self._reader, self._spec, self._mender = opener, reader, spec, mender
         self._rows: tuple[Generation, ...] = ()
         self._indexes: dict[int, Index] = {}
         self._live: Target | None = None
@@ -167,17 +172,25 @@ class LiveIndex:
         await index.close()
 
     async def watch(self) -> None:
-        """Notice within a second what other processes decided; for ever."""
+        """Notice within a second what other processes decided, and that the live index is lost; for ever."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             try:
                 found = tuple(await self._reader())
                 if found != self._rows or self._live is None:
                     await self.refresh(found)
+                await self._mend()
             except HindwiseError:
                 continue  # the ledger does not answer: then nothing is switched either
             except Exception as error:  # whoever stops looking would ask an index for ever that gets no changes any more
                 _log.error("index_watch_failed", error=type(error).__name__)
+
+    async def _mend(self) -> None:
+        live = self._live
+        if self._mender is None or live is None or not isinstance(live.index, FileIndex):
+            return
+        if why := await live.index.damage():
+            await self._mender(live.generation, why)
 
     # ---- what writers need ----------------------------------------------------------------------------------------------
 

@@ -42,6 +42,23 @@ class Refill:
                 f"generation {number} serves no longer, and its index is gone: `hindwise reindex --drop-old` takes it off the list"
             )
 
+    async def must_be_kept(self, number: int) -> None:
+        """Raise IndexUnavailable where a generation is on the list no more: opened, it would leave a file that no erasure looks into."""
+        if number not in {row.no for row in await self._ledger.read(generations.kept)}:
+            raise IndexUnavailable(f"generation {number} was removed")
+
+    async def replace(self, lost: Generation, why: str) -> bool:
+        """Let a generation that is filled from the ledger take the place of a live one whose file is lost; False where it serves no more.
+
+        In a number of its own, so that no process goes on with what another one has removed. Raises LedgerUnavailable.
+        """
+        now = self._clock.now()
+        new = await self._ledger.write(lambda conn: generations.replace_damaged(conn, lost.no, why, now))
+        if new is None:
+            return False
+        _log.error("index_damaged", generation=lost.no, detail=why, next=f"generation {new} is filled from the ledger")
+        return True
+
     async def after_opening(self, index: Index, generation: Generation) -> None:
         """Have a live generation filled where it lost everything, or a space, or where an earlier filling was not ended.
 

@@ -10,11 +10,11 @@ same transaction. The row also keeps how far a build has come, so that it goes o
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import BigInteger, Connection, case, insert, literal_column, select, type_coerce, update
+from sqlalchemy import BigInteger, Connection, case, insert, literal_column, or_, select, type_coerce, update
 
 from hindwise.errors import NotAllowed, NotFound
 from hindwise.ledger import leases, whole_index
@@ -82,7 +82,10 @@ class Build:
     switched_at: datetime | None
 
 
+_REPLACES = "replaces"
 _REFILL = "refill"
+REPLACED_AGAIN: Final = timedelta(minutes=10)
+"""So long what took the place of a damaged index is not replaced itself: a disk that damages all of them gets no new one each second."""
 _SHORT = tuple(generations.c[name] for name in ("no", "index_kind", "embed_model", "dim", "tokenizer_version", "state", "holes"))
 _KEPT_ROWS = Prepared(
     select(*_SHORT)
@@ -251,13 +254,33 @@ def switch(conn: Connection, number: int, report: Mapping[str, Any], now: dateti
     return True
 
 
+def replace_damaged(conn: Connection, number: int, why: str, now: datetime) -> int | None:
+    """Let a new, empty generation like it serve instead of a lost one, and return its number; it is to be filled by whoever opens it.
+
+    None where this one does not serve (another process came first), or itself took the place of a lost one a moment ago. The lost one may
+    hold something of what is erased later, until its files are removed.
+    """
+    _lock(conn)
+    live = live_of(kept(conn))
+    if live is None or live.no != number:
+        return None
+    build = build_of(conn, number)
+    if _REPLACES in build.report and now - build.created_at < REPLACED_AGAIN:
+        return None
+    _set(conn, number, state=str(State.ABANDONED), phase="abandoned", note=why[:1000])
+    new = _insert(conn, live.kind, live.spec, State.LIVE, now)
+    _set(conn, new, phase=_REFILL if whole_index.has_memories(conn) else "", report={_REPLACES: number}, switched_at=now)
+    return new
+
+
 def settle(conn: Connection, number: int) -> None:
     """After a switch was noticed everywhere: what served before gets no changes any more, and is kept until told."""
     _lock(conn)
-    conn.execute(
-        update(generations).where(generations.c.state == str(State.DRAINING), generations.c.no < number).values(state=str(State.OLD))
-    )
-    _set(conn, number, phase="done")
+    # By time, not by number alone: what took the place of a damaged one has a higher number than a build that began before.
+    switched = conn.execute(select(generations.c.switched_at).where(generations.c.no == number)).scalar_one_or_none()
+    before = or_(generations.c.no < number, generations.c.switched_at < switched)
+    conn.execute(update(generations).where(generations.c.state == str(State.DRAINING), before).values(state=str(State.OLD)))
+    conn.execute(update(generations).where(generations.c.no == number, generations.c.phase != _REFILL).values(phase="done"))
 
 
 def overdue(conn: Connection, before: datetime) -> int | None:

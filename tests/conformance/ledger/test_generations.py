@@ -1,9 +1,10 @@
 """One index serves, at most one is built beside it, and its row keeps how far it came: on both databases."""
 
 import asyncio
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
-from sqlalchemy import event, select
+from sqlalchemy import Connection, event, select
 
 from hindwise.clock import SystemClock
 from hindwise.ledger import generations, memory_changes, outbox, rebuild, spaces, whole_index
@@ -61,6 +62,33 @@ async def test_a_generation_is_built_page_by_page_and_takes_over(ledger_url: str
         assert [one.no for one in await ledger.read(generations.droppable)] == [firsts[0].no]
         build = await ledger.read(lambda conn: generations.build_of(conn, number))
         assert (build.done, build.report, build.switched_at) == (10, {"checked": {"memories": 10}}, NOON)
+    finally:
+        await ledger.close()
+
+
+async def test_a_damaged_one_is_replaced_once_whoever_notices_and_not_again_at_once(ledger_url: str) -> None:
+    """A build that was asked for before has a lower number; when it serves, what stood in drains and is kept as any other."""
+    ledger = Ledger(ledger_url)
+    try:
+        first = await ledger.write(lambda conn: generations.ensure_live(conn, "embedded", SPEC, NOON))
+        await ledger.write(_furnish)
+        build = await ledger.write(lambda conn: generations.request(conn, "embedded", NOON))
+        await ledger.write(lambda conn: generations.begin(conn, build.no, SPEC))
+
+        def replace(number: int, now: datetime) -> Callable[[Connection], int | None]:
+            return lambda conn: generations.replace_damaged(conn, number, "its file is gone", now)
+
+        made = {number for number in await asyncio.gather(*(ledger.write(replace(first.no, NOON)) for _ in range(6))) if number}
+        assert len(made) == 1, "noticed by many it is one"
+        [second] = made
+        assert await ledger.read(lambda conn: generations.is_refilled(conn, second)), "whoever dies now leaves it to the next"
+        assert await ledger.write(replace(second, NOON + timedelta(minutes=1))) is None, "a disk that damages all of them gets no more"
+        third = await ledger.write(replace(second, NOON + generations.REPLACED_AGAIN))
+        assert third is not None
+        await ledger.write(lambda conn: generations.switch(conn, build.no, {}, NOON + timedelta(hours=1)))
+        await ledger.write(lambda conn: generations.settle(conn, build.no))
+        states = {one.no: one.state for one in await ledger.read(generations.kept)}
+        assert states == {first.no: State.ABANDONED, second: State.ABANDONED, third: State.OLD, build.no: State.LIVE}
     finally:
         await ledger.close()
 
