@@ -26,6 +26,8 @@ _TRUST_S = 30.0
 """So long a build that was started is taken to run."""
 _LOOK_AGAIN_S = 5.0
 """So long a place that cannot be reached is not asked again."""
+_SAY_AGAIN_S = 30.0
+"""So often it is said again what holds a build: other workers may lack something else, and what nobody says is not told."""
 _AWAY_S = 10.0
 """So long a server may be away before we say so: it may be starting."""
 
@@ -72,6 +74,7 @@ class _Holding:
         self._engine = engine
         self._looked: dict[int, float] = {}
         self._away_since: dict[int, float] = {}
+        self._told: dict[int, tuple[str, float]] = {}
 
     async def holds(self, build: Build) -> bool:
         """Whether it is held. Why is told in the ledger, where the one who asked looks; asked for again, it is looked at again."""
@@ -82,10 +85,19 @@ class _Holding:
             return True
         why, patient = await self._why(build)
         self._looked[number] = time.monotonic()
-        if why and not patient and build.note != why:
-            await self._engine.ledger.write(lambda conn: generations.hold(conn, number, why))
-            _log.warning("reindex_held", generation=number, detail=why)
+        if why and not patient:
+            await self._tell(build, why)
         return bool(why)
+
+    async def _tell(self, build: Build, why: str) -> None:
+        number, (before, at) = build.generation.no, self._told.get(build.generation.no, ("", 0.0))
+        if why == before and why in build.note and time.monotonic() - at < _SAY_AGAIN_S:
+            return
+        now = self._engine.clock.now()
+        await self._engine.ledger.write(lambda conn: generations.hold(conn, number, why, now))
+        self._told[number] = why, time.monotonic()
+        if why != before:
+            _log.warning("reindex_held", generation=number, detail=why)
 
     async def _why(self, build: Build) -> tuple[str, bool]:
         """What is in the way, "" for nothing; and whether to wait a moment before it is told."""

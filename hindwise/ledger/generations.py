@@ -82,6 +82,9 @@ class Build:
     switched_at: datetime | None
 
 
+HELD_FOR: Final = timedelta(minutes=2)
+"""So long what a worker said keeps a generation from being begun is told; clocks of machines may differ by one."""
+_HELD = "held"
 _REPLACES = "replaces"
 _REFILL = "refill"
 REPLACED_AGAIN: Final = timedelta(minutes=10)
@@ -196,7 +199,7 @@ def begin(conn: Connection, number: int, spec: Spec) -> Build:
     build = build_of(conn, number)
     if build.generation.state == State.WANTED:
         made_with = {"embed_model": spec.model, "dim": spec.dim, "tokenizer_version": spec.tokenizer}
-        _set(conn, number, state=str(State.BUILDING), phase="fill", note="", **made_with)
+        _set(conn, number, state=str(State.BUILDING), phase="fill", note="", report=None, **made_with)
     if build.generation.state in OPEN:
         _set(conn, number, total=whole_index.live_memories(conn))
     return build_of(conn, number)
@@ -234,11 +237,21 @@ def release(conn: Connection, number: int) -> None:
     conn.execute(update(generations).where(*waits).values(phase="released", note=""))
 
 
-def hold(conn: Connection, number: int, why: str) -> None:
-    """Say what keeps a wanted generation from being begun; whoever can begin it does so all the same."""
+def hold(conn: Connection, number: int, why: str, now: datetime) -> None:
+    """Say what keeps a wanted generation from being begun; whoever can begin it does so all the same.
+
+    Workers may lack different things: each says its own again and again, all are told, and what nobody says any more is left out.
+    """
     _lock(conn)
-    if build_of(conn, number).generation.state == State.WANTED:
-        note(conn, number, "needs_attention", why)
+    build = build_of(conn, number)
+    if build.generation.state != State.WANTED:
+        return
+    said = build.report.get(_HELD, {}) if build.phase == "needs_attention" else {}
+    lasting = {cause: at for cause, at in said.items() if now - datetime.fromisoformat(at) < HELD_FOR} | {why: now.isoformat()}
+    _set(conn, number, report={_HELD: lasting})
+    causes = sorted(lasting)
+    told = why if len(causes) == 1 else " ".join(f"({at}) {cause.rstrip('.')}." for at, cause in enumerate(causes, start=1))
+    note(conn, number, "needs_attention", told if len(causes) == 1 else f"Workers lack different things. {told}")
 
 
 def switch(conn: Connection, number: int, report: Mapping[str, Any], now: datetime) -> bool:

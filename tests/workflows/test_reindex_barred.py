@@ -2,8 +2,9 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from temporalio.testing import WorkflowEnvironment
 
+from hindwise.cli import reindex_keeper
 from hindwise.cli.reindex_keeper import keep_reindexing
 from hindwise.clock import SystemClock
 from hindwise.engine import Engine, open_engine
@@ -101,6 +103,49 @@ async def test_a_key_that_is_refused_while_it_is_written_waits_for_a_person_at_o
         await until(partial(_serves, engine, number), 60)
         build = await _build(engine, number)
         assert (build.note, build.report["checked"]["missing"], build.report["checked"]["memories"]) == ("", 0, 700)
+
+
+async def test_two_workers_that_lack_different_things_are_told_together_and_who_is_gone_no_more(
+    environment: WorkflowEnvironment, one_server: Weaviate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One had written over what the other said, every few seconds."""
+    monkeypatch.setattr(reindex_keeper, "_LOOK_AGAIN_S", 0.2)
+    lacks = {"WEAVIATE_URL": {}, "refuses our key": {**one_server.env(), "WEAVIATE_API_KEY": "another"}}
+    async with AsyncExitStack() as stack:
+        engines, keepers = [], []
+        for more in lacks.values():
+            settings = settings_for(tmp_path, environment.client, **more)
+            engines.append(await stack.enter_async_context(open_engine(settings, SystemClock(), HashedEmbedder())))
+        engine, now = engines[0], engines[0].clock.now()
+        number = (await engine.ledger.write(partial(generations.request, kind="weaviate", now=now))).no
+
+        async def note() -> str:
+            return (await _build(engine, number)).note
+
+        try:
+            keepers = [asyncio.create_task(keep_reindexing(one, environment.client)) for one in engines]
+            told = ""
+            async with asyncio.timeout(30):
+                while not all(words in told for words in lacks):
+                    await asyncio.sleep(0.05)
+                    told = await note()
+            for _ in range(40):
+                await asyncio.sleep(0.1)
+                assert await note() == told, "it stays"
+            assert (await _build(engine, number)).phase == "needs_attention"
+            keepers[0].cancel()
+            monkeypatch.setattr(generations, "HELD_FOR", timedelta(seconds=1))
+            monkeypatch.setattr(reindex_keeper, "_SAY_AGAIN_S", 0.3)
+            await until(lambda: _tells_only(note, "refuses our key", "WEAVIATE_URL"), 30)
+        finally:
+            for keeper in keepers:
+                keeper.cancel()
+            await asyncio.gather(*keepers, return_exceptions=True)
+
+
+async def _tells_only(note: Callable[[], Awaitable[str]], here: str, gone: str) -> bool:
+    told = await note()
+    return here in told and gone not in told
 
 
 async def test_a_server_that_is_away_while_it_is_written_is_told_and_the_build_goes_on_by_itself(

@@ -93,6 +93,29 @@ async def test_a_damaged_one_is_replaced_once_whoever_notices_and_not_again_at_o
         await ledger.close()
 
 
+async def test_what_holds_a_build_is_told_by_all_that_lack_something_as_long_as_they_do(ledger_url: str) -> None:
+    ledger = Ledger(ledger_url)
+    try:
+        await ledger.write(lambda conn: generations.ensure_live(conn, "embedded", SPEC, NOON))
+        number = (await ledger.write(lambda conn: generations.request(conn, "weaviate", NOON))).no
+
+        async def told(why: str, now: datetime) -> str:
+            await ledger.write(lambda conn: generations.hold(conn, number, why, now))
+            return (await ledger.read(lambda conn: generations.build_of(conn, number))).note
+
+        assert await told("the key is missing", NOON) == "the key is missing"
+        both = "Workers lack different things. (1) the client is missing. (2) the key is missing."
+        for why in ("the client is missing.", "the key is missing", "the client is missing."):
+            assert await told(why, NOON + timedelta(seconds=60)) == both
+        assert await told("the key is missing", NOON + generations.HELD_FOR + timedelta(seconds=60)) == "the key is missing"
+        await ledger.write(lambda conn: generations.note(conn, number, ""))
+        assert await told("the client is missing", NOON + timedelta(seconds=200)) == "the client is missing", "asked for anew"
+        begun = await ledger.write(lambda conn: generations.begin(conn, number, SPEC))
+        assert (begun.note, dict(begun.report)) == ("", {})
+    finally:
+        await ledger.close()
+
+
 async def test_a_space_that_somebody_holds_is_waited_for_not_passed_over(ledger_url: str) -> None:
     ledger = Ledger(ledger_url)
     try:
