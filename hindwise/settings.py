@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     """Name in the server's certificate, where it differs from the address."""
     temporal_ui_url: str = ""
     """Where people look at workflows; empty = the one that `hindwise up` starts, if any."""
-    task_queue_prefix: str = "hindwise"
+    task_queue_prefix: str = Field(default="hindwise", pattern=r"^\S{1,100}$")
     """Begins the names of all task queues: two installations in one namespace need two."""
     temporal_rpc_timeout_s: float = Field(default=3.0, gt=0, allow_inf_nan=False)
     """How long a call to Temporal may take before the sweep takes over."""
@@ -100,7 +100,7 @@ class Settings(BaseSettings):
     """The same for e-mail addresses. Either holds for what comes from then on: what is stored stays as it is."""
     sweep_interval_s: float = Field(default=5.0, gt=0, le=3_600, allow_inf_nan=False)
     """How often the API looks for accepted work that never reached Temporal."""
-    upkeep_every_minutes: float = Field(default=5.0, gt=0, allow_inf_nan=False)
+    upkeep_every_minutes: float = Field(default=5.0, ge=0.1, le=525_600, allow_inf_nan=False)
     """How often upkeep looks for what is due."""
 
     reflector: Literal["auto", "rules", "llm"] = "auto"

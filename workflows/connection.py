@@ -147,6 +147,8 @@ async def connect(server: Server, *, address: str = "") -> Client:
         raise NotConnected("timeout", f"Temporal at {where} did not answer within {CONNECT_S:.0f} s", lasting=False) from error
     except RPCError as error:
         raise _refused(error, where, server) from error
+    except ValueError as error:  # before anything was sent
+        raise _no_address(where) from error
     except RuntimeError as error:
         raise _explained(str(error), where, has_key=bool(key), has_tls=bool(tls)) from error
     return client
@@ -238,6 +240,11 @@ def _explained(text: str, where: str, *, has_key: bool, has_tls: bool) -> NotCon
     return NotConnected("unreachable", f"Temporal at {where} cannot be reached", lasting=False)
 
 
+def _no_address(where: str) -> NotConnected:
+    detail = f"HINDWISE_TEMPORAL_ADDRESS={where} is no address: write host:port, an IPv6 address in brackets"
+    return NotConnected("no-address", detail, lasting=True)
+
+
 async def missing_search_attributes(client: Client, *, rpc_timeout_s: float = 5.0) -> Sequence[str]:
     """Return the names that the namespace does not have as Keyword; where one is missing, start with search_attributes=False.
 
@@ -285,6 +292,8 @@ async def create_namespace(server: Server, *, retention_days: int) -> bool:
         if error.status is RPCStatusCode.ALREADY_EXISTS:
             return False
         raise NotDelivered(reason_of(error)) from error
+    except ValueError as error:  # before anything was sent
+        raise _no_address(where) from error
     except RuntimeError as error:
         raise _explained(str(error), where, has_key=bool(key), has_tls=bool(tls)) from error
     return True
