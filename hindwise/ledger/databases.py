@@ -120,12 +120,12 @@ def _postgres_engine(url: URL, limits: Limits) -> Engine:
     event.listen(engine, "do_connect", _connect_to_unicode)
 
     def prepare(connection: Any, _record: Any) -> None:
-        # Not as start-up options: a pooler between us and the server refuses those.
+        # 0 would be no limit at all. Not as start-up options: a pooler between us and the server refuses those.
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT set_config('lock_timeout', %s, false), set_config('statement_timeout', %s, false),"
                 " set_config('idle_in_transaction_session_timeout', %s, false)",
-                [f"{round(seconds * 1000)}ms" for seconds in (limits.lock_timeout_s, limits.statement_timeout_s, LONGEST_UNIT_S)],
+                [f"{max(1, round(seconds * 1000))}ms" for seconds in (limits.lock_timeout_s, limits.statement_timeout_s, LONGEST_UNIT_S)],
             )
         connection.commit()
 

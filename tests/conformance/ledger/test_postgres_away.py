@@ -116,6 +116,12 @@ async def test_a_statement_runs_no_longer_than_said_and_the_server_knows_who_ask
     await ledger.close()
 
 
+async def test_a_limit_below_what_the_server_counts_is_its_smallest_and_not_none(postgres_url):
+    ledger = Ledger(postgres_url, Limits(lock_timeout_s=0.0001, statement_timeout_s=0.0001))
+    await refused(ledger.read(lambda conn: conn.execute(text("SELECT pg_sleep(5)"))))
+    await ledger.close()
+
+
 async def test_more_work_at_once_than_connections_is_done_with_no_more_than_those(postgres_url):
     ledger, watching = Ledger(postgres_url, Limits(pool_size=3)), Ledger(postgres_url)
     busy = text("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
