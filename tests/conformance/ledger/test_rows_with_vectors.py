@@ -12,8 +12,10 @@ from tests.build import NOON, TENANT
 TEXTS = ("Keeps the violin in the attic", "小提琴放在阁楼", "Rents the canoe in May")
 
 
-def vector(number: int) -> np.ndarray:
-    return np.arange(number, number + 4, dtype=np.float32)
+def vector(space: int, at: int) -> np.ndarray:
+    """Small whole numbers, which are kept as they are, however many spaces the database has had."""
+    first = 10 * (space % 100) + at
+    return np.arange(first, first + 4, dtype=np.float32)
 
 
 def keep(conn) -> dict[str, int]:
@@ -26,7 +28,7 @@ def keep(conn) -> dict[str, int]:
             )
             memory_changes.insert_memory(conn, no, kept, actor="test", why="test")
             if at < 2:
-                embeddings.store(conn, no, "m", {document_of(kept).text_hash: vector(10 * no + at)})
+                embeddings.store(conn, no, "m", {document_of(kept).text_hash: vector(no, at)})
     return numbers
 
 
@@ -38,7 +40,7 @@ async def test_vectors_come_with_the_rows_that_they_are_wanted_of(ledger):
     for ask in (queries.live_rows, queries.rows_and_standing):
         rows, *_, known = await ledger.read(lambda conn, ask=ask: ask(conn, [user], every, vectors=queries.Vectors(wanted, "m")))
         assert sorted(row.id for row in rows) == sorted(derive("user:a", at) for at in range(3))
-        assert {name: list(known[name]) for name in known} == {derive("user:a", 0): list(vector(10 * user))}, "of one text none is known"
+        assert {name: list(known[name]) for name in known} == {derive("user:a", 0): list(vector(user, 0))}, "of one text none is known"
         for other in (queries.Vectors(wanted, "another"), queries.Vectors()):
             rows, *_, known = await ledger.read(lambda conn, ask=ask, other=other: ask(conn, [user], every, vectors=other))
             assert (len(rows), known) == (3, {})
