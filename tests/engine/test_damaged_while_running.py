@@ -17,6 +17,7 @@ from hindwise.index.projection import index_space
 from hindwise.ledger import generations
 from hindwise.ledger.generations import State
 from hindwise.ledger.schema import generations as rows
+from hindwise.privacy import erase_user
 from hindwise.recall.recall import Recaller
 from tests.engine.recall.helpers import TENANT, ask, conclusions, fact, keep
 from tests.engine.reindex.helpers import fill, furnish, house, live, switch, wanted
@@ -141,6 +142,31 @@ async def test_a_process_of_its_own_follows_too(tmp_path: Path) -> None:
         if other.returncode is None:
             other.kill()
         await other.wait()
+
+
+async def test_an_erasure_in_the_same_moment_ends_and_leaves_nothing(tmp_path: Path) -> None:
+    async with house(tmp_path) as engine:
+        await furnish(engine, ["user:ann", "agent:desk"], 12)
+        await live(engine).empty_log()
+    async with worker(tmp_path) as engine:
+        damage(tmp_path / "index-1.db", "overwritten")
+        asked = await erase_user.request(engine, TENANT, "ann", "test")
+
+        async def is_erased() -> bool:
+            try:
+                return (await erase_user.erase(engine, asked.id)).status == "completed"
+            except IndexUnavailable:
+                return False  # as the workflow does, which tries again
+
+        await until(is_erased, 30)
+        await until(lambda: is_removed(engine, 1), 30)
+
+        async def whole() -> bool:
+            return len(await engine.index.ids(index_space(TENANT, "agent:desk"))) == 12
+
+        await until(whole, 30)
+        assert await engine.index.ids(index_space(TENANT, "user:ann")) == set()
+    assert [one.name for one in tmp_path.glob("index-*")] == ["index-2.db"]
 
 
 async def test_who_dies_before_every_memory_was_marked_leaves_that_to_the_next(tmp_path: Path) -> None:

@@ -96,6 +96,17 @@ async def test_a_key_that_is_refused_is_tried_with_other_workers_for_seconds_and
     assert len(stage.asked("reindex_park")) == 1
 
 
+async def test_a_damaged_file_of_a_build_waits_at_once(stage: Stage) -> None:
+    stage.on("reindex_fill", ApplicationError("the index file index-7.db is damaged", type="index-damaged"))
+    async with stage.workers():
+        handle = await stage.reindex()
+        await until(lambda: stage.asked("reindex_park"))
+        assert len(stage.asked("reindex_fill")) == 1
+        assert "ask for another one" in stage.asked("reindex_park")[0].detail
+        assert await signal_reindex(stage.client, 7, "drop", queue_prefix=stage.prefix)
+        assert (await handle.result()).status == "abandoned"
+
+
 async def test_a_build_that_is_being_written_is_given_up_after_the_batch(stage: Stage) -> None:
     """Not only at the next failure: a new run of a long build would not know of the wish."""
     stage.on("reindex_fill", FillResult(done=40, total=90), FillResult(end=True, done=90, total=90))
