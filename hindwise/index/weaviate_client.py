@@ -78,7 +78,12 @@ class Trouble(Enum):
     """The tenant is INACTIVE."""
     REFUSED = "refused"
     """The key is not accepted, or not for this."""
+    FULL = "full"
+    """It takes no writes: its disk is full, or somebody set it read-only."""
     OTHER = "other"
+
+
+_MARKS = {"tenant not active": Trouble.RESTING, "tenant not found": Trouble.MISSING, "read-only": Trouble.FULL}
 
 
 def trouble_of(error: BaseException) -> Trouble:
@@ -88,10 +93,9 @@ def trouble_of(error: BaseException) -> Trouble:
         return Trouble.REFUSED
     if isinstance(error, UnexpectedStatusCodeError) and error.status_code in (401, 403):
         return Trouble.REFUSED
-    if "tenant not active" in text:
-        return Trouble.RESTING
-    if "tenant not found" in text:
-        return Trouble.MISSING
+    for mark, meaning in _MARKS.items():
+        if mark in text:
+            return meaning
     if isinstance(error, _GONE) or any(word in text for word in _GONE_WORDS):
         return Trouble.AWAY
     return Trouble.OTHER

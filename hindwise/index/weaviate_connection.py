@@ -150,6 +150,8 @@ class Connection:
         if trouble is Trouble.RESTING:
             return TenantResting()
         name = type(error).__name__
+        if trouble is Trouble.FULL:
+            return IndexUnavailable("Weaviate takes no writes: its disk is full, or was; make room, and start it again")
         if trouble is Trouble.OTHER:
             _log.error("weaviate_refused", cause=name)
             return IndexUnavailable(f"Weaviate did not do what was asked ({name})")

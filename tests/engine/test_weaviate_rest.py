@@ -144,3 +144,20 @@ async def test_upkeep_rests_what_nobody_used_and_leaves_the_rest_alone(tmp_path,
         await environment.run(compare_index, engine, BatchInput())
         assert set(states(weaviate_server, collection).values()) == {"HOT"}
         await recaller.close()
+
+
+async def test_a_server_that_takes_no_writes_says_so_answers_and_lets_spaces_be_erased(index, weaviate_server) -> None:
+    """As it does of each space that it holds while its disk is full."""
+    await index.upsert([make_item("m1")])
+    [tenant] = states(weaviate_server, index.collection)
+    httpx2.put(
+        f"{weaviate_server.url}/v1/schema/{index.collection}/shards/{tenant}",
+        headers={"Authorization": f"Bearer {weaviate_server.api_key}"},
+        json={"status": "READONLY"},
+        trust_env=False,
+    ).raise_for_status()
+    with pytest.raises(IndexUnavailable, match="takes no writes: its disk is full"):
+        await index.upsert([make_item("m2")])
+    assert await found_soon(index, "user:a") == ["m1"]
+    await index.drop("user:a")
+    assert await index.ids("user:a") == set()
