@@ -16,6 +16,7 @@ from hindwise.clock import Clock, SystemClock
 from hindwise.embed.base import Embedder
 from hindwise.embed.factory import open_embedder
 from hindwise.errors import InvalidInput
+from hindwise.files import make_directory
 from hindwise.index.base import Index
 from hindwise.index.erased import Forgetting
 from hindwise.index.factory import check_index_settings, open_index, remove_index
@@ -78,23 +79,6 @@ _SECRET_BYTES = 32
 """Fewer are no key: the file was cut or written by hand."""
 
 
-def prepare_data_directory(path: Path) -> Path:
-    """Make the directory, for its owner alone. Raises InvalidInput with the command to run when it cannot be written."""
-    try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        probe = path / f".writable-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except (FileExistsError, NotADirectoryError) as error:
-        raise InvalidInput(f"the data directory {path} is a file, or lies in one: choose another with --data or HINDWISE_DATA") from error
-    except OSError as error:
-        raise InvalidInput(
-            f"the data directory {path} cannot be written ({error.strerror}): choose another with --data or HINDWISE_DATA, "
-            f"or run: chown -R {os.getuid()} {path}"
-        ) from error
-    return path
-
-
 def secret_of_one_machine(settings: Settings) -> bool:
     """Whether other machines may serve the same ledger with other secrets: one session would then have two names in Temporal."""
     return is_server(settings.ledger_url()) and not settings.secret_key.get_secret_value()
@@ -142,7 +126,7 @@ async def open_engine(settings: Settings, clock: Clock | None = None, embedder: 
     LedgerUnavailable.
     """
     check_index_settings(settings)
-    await asyncio.to_thread(prepare_data_directory, settings.data)
+    await asyncio.to_thread(make_directory, settings.data)
     secret = await asyncio.to_thread(installation_secret, settings)
     clock = clock or SystemClock()
     embedder = embedder or open_embedder(settings)

@@ -6,7 +6,6 @@ import shlex
 import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TextIO
@@ -84,42 +83,9 @@ def _directory(settings: "Settings") -> Path:
 
 def prepare(settings: "Settings") -> Path:
     """Make the data directory, for its owner alone, and return its absolute path. Raises InvalidInput."""
-    from hindwise.errors import InvalidInput
+    from hindwise.files import make_directory
 
-    path = _directory(settings)
-    try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _make_private(path)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise InvalidInput(f"the data directory {path} is a file, or lies in one: choose another with --data") from error
-    except OSError as error:
-        where = " (on the host: the directory that is mounted there)" if _in_container() else ""
-        raise InvalidInput(
-            f"the data directory {path} cannot be written ({error.strerror}): choose another with --data, "
-            f"or run: chown -R {os.getuid()}:{os.getgid()} {path}{where}"
-        ) from error
-    return path
-
-
-def _make_private(path: Path) -> None:
-    """It holds keys and private memories, also when it was made by hand. Raises OSError where we cannot write in it."""
-    _shut(path, 0o700)
-    for file in path.glob("*.db*"):  # ledger, index and their logs; maybe copied here from a backup
-        _shut(file, 0o600)
-    descriptor, probe = tempfile.mkstemp(prefix=".writable-", dir=path)
-    os.close(descriptor)
-    Path(probe).unlink()
-
-
-def _shut(path: Path, mode: int) -> None:
-    # Somebody else's that lets us write, as a volume of a cluster may be, stays as open as its owner has it: `doctor` says so.
-    with contextlib.suppress(PermissionError, FileNotFoundError):
-        if path.stat().st_mode & 0o077:
-            path.chmod(mode)
-
-
-def _in_container() -> bool:
-    return "HINDWISE_IMAGE" in os.environ  # set in deploy/Dockerfile
+    return make_directory(_directory(settings))
 
 
 def _plan(settings: "Settings", directory: Path, ready_file: Path | None) -> "Plan":

@@ -124,7 +124,7 @@ def _constants(compiled: SQLCompiler, dialect: Dialect) -> dict[str, Any]:
     return found
 
 
-def is_sqlite(conn: Connection) -> bool:
+def sees_one_moment(conn: Connection) -> bool:
     """Whether a unit that only reads sees one moment all through; on Postgres each statement sees its own."""
     return sqlite_driver(conn) is not None
 

@@ -27,7 +27,7 @@ from hindwise.embed.base import Vector
 from hindwise.ledger.databases import read_in_order
 from hindwise.ledger.embeddings import read_vectors
 from hindwise.ledger.memory_tables import ONLY_LIVE
-from hindwise.ledger.prepared import Prepared, is_sqlite
+from hindwise.ledger.prepared import Prepared, sees_one_moment
 from hindwise.ledger.schema import embeddings, episodes, evidence, memories
 from hindwise.ledger.times import Utc
 from hindwise.model.memory import LIVE, Status
@@ -195,7 +195,7 @@ def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Raw]:
 
 def rows_and_standing(conn: Connection, space_nos: Sequence[int], ids: Sequence[str], vectors: Vectors = _NO_VECTORS) -> Read:
     """Return `live_rows` and `standing_rows` as of one moment: one brief must not tell an old value and the new one."""
-    if is_sqlite(conn) or not ids or not space_nos:
+    if sees_one_moment(conn) or not ids or not space_nos:
         rows, known = live_rows(conn, space_nos, ids, vectors)
         return Read(rows, standing_rows(conn, space_nos), known)
     # Each statement sees what is committed when it begins. And one answer takes one way there and back.

@@ -6,8 +6,7 @@ words count by the share of the question that they cover; what only one of the t
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 _COMMON_EN = "help task want need make use get know thing way work problem question please issue user customer tell give"
@@ -41,16 +40,6 @@ class Level:
 
     mean: float
     spread: float
-
-
-def rarity(documents: Iterable[Set[str]]) -> Mapping[str, float]:
-    """Return a weight per word from the documents at hand, as `Rarity`: rare words weigh most, unknown ones as much as the rarest."""
-    counted: Counter[str] = Counter()
-    total = 0
-    for words in documents:
-        counted.update(words)
-        total += 1
-    return Rarity(lambda word: counted.get(word, 0), total)
 
 
 class Rarity(dict[str, float]):

@@ -15,8 +15,8 @@ from hindwise.cli import client, doctor_checks, exits, reflect, transcripts, up
 from hindwise.cli.app import app
 from hindwise.cli.client import ApiClient, Target
 from hindwise.cli.exits import USAGE, Ended
-from hindwise.engine import prepare_data_directory
 from hindwise.errors import InvalidInput
+from hindwise.files import make_directory
 from hindwise.settings import Settings
 from tests.shell import fake_api, hindwise
 
@@ -119,7 +119,7 @@ def test_doctor_does_not_promise_that_a_start_goes_back_from_a_newer_release(tmp
 def test_a_file_as_data_directory_is_called_a_file(tmp_path, below):
     (tmp_path / "taken").touch()
     settings = Settings(_env_file=None, data=tmp_path / "taken" / below)  # type: ignore[call-arg]
-    for prepare in (up.prepare, lambda given: prepare_data_directory(given.data)):
+    for prepare in (up.prepare, lambda given: make_directory(given.data)):
         with pytest.raises(InvalidInput, match="is a file"):
             prepare(settings)
 

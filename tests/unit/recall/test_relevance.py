@@ -1,14 +1,23 @@
 """Does it have to do with the question? In English and Chinese."""
 
+from collections import Counter
+from collections.abc import Sequence, Set
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hindwise.recall.relevance import Level, coverage, meaning, rarity, relevance, same_task
+from hindwise.recall.relevance import Level, Rarity, coverage, meaning, relevance, same_task
 from hindwise.text.telling import telling_tokens
 from hindwise.text.tokens import tokens
 
 GATE = 0.35
+
+
+def rarity(documents: Sequence[Set[str]]) -> Rarity:
+    """Weights of the words of these documents."""
+    counted = Counter(word for words in documents for word in words)
+    return Rarity(lambda word: counted.get(word, 0), len(documents))
 
 
 def asked(text: str) -> tuple[str, ...]:
