@@ -83,7 +83,7 @@ class Trouble(Enum):
     OTHER = "other"
 
 
-_MARKS = {"tenant not active": Trouble.RESTING, "tenant not found": Trouble.MISSING, "read-only": Trouble.FULL}
+_MARKS = {"tenant not active": Trouble.RESTING, "tenant not found": Trouble.MISSING, "store is read-only": Trouble.FULL}
 
 
 def trouble_of(error: BaseException) -> Trouble:
