@@ -10,7 +10,7 @@ from typing import Literal
 from hindwise.cli import overview, running, serving
 from hindwise.cli.readiness import ask_ready
 from hindwise.cli.supervisor import ports, temporal_server
-from hindwise.errors import HindwiseError
+from hindwise.errors import HindwiseError, IndexUnavailable, InvalidInput
 from hindwise.files import is_full
 from hindwise.settings import Settings
 
@@ -138,12 +138,29 @@ async def _ledger(settings: Settings) -> Finding:
     return Finding("ledger", "ok", f"at revision {present}")
 
 
+async def _why_no_entry(settings: Settings) -> str:
+    """Why Weaviate does not let us in as the settings stand; "" where it does."""
+    from hindwise.index.factory import check_place
+
+    try:
+        await check_place(settings, "weaviate", 0, b"")  # a generation that there is none of: whether we may ask is what counts
+    except InvalidInput as error:
+        return error.detail
+    except IndexUnavailable as error:
+        return (
+            f"{error.detail}. Recall is answered from the ledger meanwhile: start Weaviate, or correct WEAVIATE_URL and WEAVIATE_GRPC_URL"
+        )
+    return ""
+
+
 async def _index(settings: Settings) -> Finding:
     kept = await overview.counts(settings)
     if not kept:
         return Finding("index", "ok", "none yet")
     serving, waiting = await overview.index_state(settings)
     behind = f", {kept['outbox']} changes not applied yet" if kept["outbox"] else ""
+    if serving == "weaviate" and (away := await _why_no_entry(settings)):
+        return Finding("index", "broken", away)
     if waiting:
         return Finding("index", "note", waiting)
     if serving == "embedded" and not list(settings.data.glob("index-*.db")):
