@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=PARTS, help="this part alone; may be repeated")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/sizing.md")
     parser.add_argument("--runs", type=int, default=40, help="sessions and reflections of each set-up (default 40)")
-    parser.add_argument("--users", default="250,500,1000", help="steps of the growth, with commas between")
+    parser.add_argument("--users", default="500,1000,3000", help="steps of the growth, with commas between")
     parser.add_argument("--tenants", type=int, default=1_000, help="tenants to fill Weaviate with (default 1000)")
     args = parser.parse_args()
     try:
@@ -77,7 +78,9 @@ async def _measure(args: argparse.Namespace) -> dict[str, str]:
     if "costs" in parts:
         told("costs", await _costs(args.runs), costs_table)
     if "growth" in parts:
-        for name, open_setup in {"growth-single": sqlite_embedded, "growth-cluster": postgres_weaviate}.items():
+        # With less memory than the tenants take, Weaviate refuses writes: it is given what a node of its own would have.
+        cluster = partial(postgres_weaviate, GOMEMLIMIT=f"{_half_of_the_memory_mib()}MiB")
+        for name, open_setup in {"growth-single": sqlite_embedded, "growth-cluster": cluster}.items():
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, open_setup(Path(folder)) as setup:
                 told(name, await sizing_growth.grow(setup, [int(step) for step in args.users.split(",")]), growth_table)
     if "tenants" in parts:
@@ -94,6 +97,10 @@ async def _costs(runs: int) -> list[Costs]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         async with sizing_costs.cluster(Path(folder)) as site:
             return [*found, await sizing_costs.measure(site, runs)]
+
+
+def _half_of_the_memory_mib() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2 // 2**20
 
 
 def _where() -> str:

@@ -53,9 +53,9 @@ def sqlite_embedded(folder: Path) -> Iterator[Setup]:
 
 
 @contextmanager
-def postgres_weaviate(folder: Path) -> Iterator[Setup]:
+def postgres_weaviate(folder: Path, **weaviate_environment: str) -> Iterator[Setup]:
     """Two servers of our own, which end with us. Raises Missing where one is not on this machine, NotReady."""
-    with Postgres(durable=True) as postgres, Weaviate() as weaviate:
+    with Postgres(durable=True) as postgres, Weaviate(**weaviate_environment) as weaviate:
         more = {"database_url": postgres.databases.new(), "index": "weaviate", "secret_key": "a secret of the bench alone"}
         found = {name.lower(): value for name, value in weaviate.env().items()}
         yield Setup("postgres + weaviate", {"data": folder, **more, **found}, (postgres, weaviate))
