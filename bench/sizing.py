@@ -35,7 +35,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=PARTS, help="this part alone; may be repeated")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/sizing.md")
     parser.add_argument("--runs", type=int, default=40, help="sessions and reflections of each set-up (default 40)")
-    parser.add_argument("--users", default="500,1000,3000", help="steps of the growth, with commas between")
+    parser.add_argument("--users", default="250,500,1000", help="steps of the growth, with commas between")
     parser.add_argument("--tenants", type=int, default=1_000, help="tenants to fill Weaviate with (default 1000)")
     args = parser.parse_args()
     try:

@@ -80,10 +80,17 @@ class Trouble(Enum):
     """The key is not accepted, or not for this."""
     FULL = "full"
     """It takes no writes: its disk is full, or somebody set it read-only."""
+    OUT_OF_FILES = "out of files"
+    """It may open no more files: each space that is in use takes some."""
     OTHER = "other"
 
 
-_MARKS = {"tenant not active": Trouble.RESTING, "tenant not found": Trouble.MISSING, "store is read-only": Trouble.FULL}
+_MARKS = {
+    "tenant not active": Trouble.RESTING,
+    "tenant not found": Trouble.MISSING,
+    "store is read-only": Trouble.FULL,
+    "too many open files": Trouble.OUT_OF_FILES,
+}
 
 
 def trouble_of(error: BaseException) -> Trouble:

@@ -152,6 +152,8 @@ class Connection:
         name = type(error).__name__
         if trouble is Trouble.FULL:
             return IndexUnavailable("Weaviate takes no writes: its disk is full, or was; make room, and start it again")
+        if trouble is Trouble.OUT_OF_FILES:
+            return IndexUnavailable("Weaviate may open no more files: raise its limit (nofile); docs/sizing.md says what a space takes")
         if trouble is Trouble.OTHER:
             _log.error("weaviate_refused", cause=name)
             return IndexUnavailable(f"Weaviate did not do what was asked ({name})")
