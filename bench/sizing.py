@@ -10,6 +10,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ import uvloop
 from bench import report, servers, sizing_costs, sizing_growth
 from bench.sizing_costs import Costs
 from bench.sizing_growth import EACH, Step, Tenancy
-from bench.store_setups import postgres_weaviate, sqlite_embedded
+from bench.store_setups import Setup, postgres_weaviate, sqlite_embedded
 from tests.servers.child import NotReady
 from tests.servers.places import Missing
 
@@ -80,7 +81,8 @@ async def _measure(args: argparse.Namespace) -> dict[str, str]:
     if "growth" in parts:
         # With less memory than the tenants take, Weaviate refuses writes: it is given what a node of its own would have.
         cluster = partial(postgres_weaviate, GOMEMLIMIT=f"{_half_of_the_memory_mib()}MiB")
-        for name, open_setup in {"growth-single": sqlite_embedded, "growth-cluster": cluster}.items():
+        setups: dict[str, Callable[[Path], AbstractContextManager[Setup]]] = {"growth-single": sqlite_embedded, "growth-cluster": cluster}
+        for name, open_setup in setups.items():
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, open_setup(Path(folder)) as setup:
                 told(name, await sizing_growth.grow(setup, [int(step) for step in args.users.split(",")]), growth_table)
     if "tenants" in parts:
