@@ -9,6 +9,8 @@ export PYTHONDONTWRITEBYTECODE :=
 # Set-up writes nothing outside this folder: what is fetched is kept beside what it is linked into.
 export UV_CACHE_DIR := $(CURDIR)/$(VENV)/.uv-cache
 export PIP_NO_CACHE_DIR := 1
+# Tests mostly wait for servers: one process more than there are cores, and no more than four.
+export PYTEST_XDIST_AUTO_NUM_WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup up demo demo-keep servers test lint types imports format bench-core cluster cluster-keep clean
@@ -21,7 +23,7 @@ setup: $(STAMP)  ## make .venv and install everything, hashes checked
 $(STAMP): requirements.lock bootstrap.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Hindwise needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	@echo "Installing into $(VENV) (about half a minute the first time) ..."
-	@$(PYTHON) -m venv --clear $(VENV)
+	@$(PYTHON) -m.venv --clear $(VENV)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r bootstrap.lock
 	@$(BIN)/uv pip install -q --python $(BIN)/python --compile-bytecode --require-hashes -r requirements.lock
 	@$(BIN)/uv pip install -q --python $(BIN)/python --no-deps --no-build-isolation -e .
