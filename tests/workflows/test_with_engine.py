@@ -239,7 +239,7 @@ async def test_no_word_of_a_caller_reaches_temporal(tmp_path: Path) -> None:
     files.mkdir()
     async with (
         temporal_server(database=files / "temporal.db") as server,
-        rig(tmp_path / "data", server.client, llm_budget_s=2.0) as house,
+        rig(tmp_path / "data", server.client, llm_budget_s=8.0) as house,
     ):
         async with house.workers({"rules": RuleReflector(), "llm": Leaky()}):
             await house.say(f"{CANARY}-session", f"{CANARY}-user", f"{CANARY}-agent", _planted("x")["turns"])

@@ -46,14 +46,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 async def running(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Engine, Recaller]]:
     """An engine with hashed vectors, and its recaller."""
-    settings: dict[str, object] = {}
-    if getattr(request, "param", "") == "postgres+weaviate":
+    # A loaded test machine is no failure: how long a question may take is tested elsewhere.
+    settings: dict[str, object] = {"index_timeout_s": 20}
+    on_servers = getattr(request, "param", "") == "postgres+weaviate"
+    if on_servers:
         server = request.getfixturevalue("weaviate_server")
-        # A loaded test machine is no failure: how long a question may take is tested elsewhere.
-        settings = {"database_url": request.getfixturevalue("postgres_url"), "index": "weaviate", "index_timeout_s": 20, **server.env()}
+        settings |= {"database_url": request.getfixturevalue("postgres_url"), "index": "weaviate", **server.env()}
     async with opened(tmp_path, **settings) as pair:
         yield pair
         built = await pair[0].ledger.read(generations.kept)
-    if settings:
+    if on_servers:
         for generation in built:
             await remove_index(pair[0].settings, generation.kind, generation.no, pair[0].secret)
