@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,14 +48,20 @@ def config(conn: Connection | None, told: Told | None = None) -> Config:
 
 def revisions(conn: Connection | None) -> Revisions:
     """Compare the tables with this release; None = there are none. Raises InvalidInput where a newer release migrated them."""
-    scripts = ScriptDirectory.from_config(config(conn))
     present = MigrationContext.configure(conn).get_current_revision() or "" if conn is not None else ""
-    steps: list[Any] = list(scripts.walk_revisions())[::-1]
-    known = [step.revision for step in steps]
+    steps = _steps()
+    known = [revision for revision, _ in steps]
     if present and present not in known:
         raise InvalidInput(f"the ledger was migrated by a newer Hindwise (to {present}, which this one does not know): upgrade this one")
     missing = steps[known.index(present) + 1 :] if present else steps
-    return Revisions(present, known[-1], tuple((step.revision, step.doc) for step in missing))
+    return Revisions(present, known[-1], missing)
+
+
+@cache
+def _steps() -> tuple[tuple[str, str], ...]:
+    """Revision and title of each migration of this release, in order: read once, for they lie beside this file."""
+    scripts: list[Any] = list(ScriptDirectory.from_config(config(None)).walk_revisions())
+    return tuple((script.revision, script.doc) for script in reversed(scripts))
 
 
 def upgrade(conn: Connection, told: Told | None = None) -> Revisions:

@@ -16,6 +16,7 @@ from hindwise.clock import Clock
 from hindwise.engine import Engine, open_engine
 from hindwise.settings import Settings
 from hindwise.testing import FixedClock, HashedEmbedder
+from tests.fresh_ledger import with_tables
 from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
 from workflows.erase_messages import EraseInput
 
@@ -96,6 +97,8 @@ async def open_front(
     """Open an application on `data`. `settings`: by field name."""
     chosen = Settings(_env_file=None, data=data, embed="none", **settings)  # type: ignore[call-arg]
     starter = starter or WritingStarter()
+    if "database_url" not in settings:
+        with_tables(data)
     async with open_engine(chosen, clock or FixedClock(), HashedEmbedder()) as engine:
         app = create_app(chosen, engine=engine, starter=starter, sweep=False)
         async with app.router.lifespan_context(app):

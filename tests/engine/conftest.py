@@ -3,13 +3,12 @@
 import pytest
 
 from hindwise.ledger.engine import Ledger
-from hindwise.ledger.migrate import migrate
+from tests.fresh_ledger import with_tables
 
 
 @pytest.fixture
 async def ledger(tmp_path):
     """A migrated ledger on SQLite."""
-    opened = Ledger(f"sqlite:///{tmp_path / 'l.db'}")
-    await migrate(opened)
+    opened = Ledger(f"sqlite:///{with_tables(tmp_path, 'l.db')}")
     yield opened
     await opened.close()

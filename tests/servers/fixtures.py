@@ -1,15 +1,12 @@
 """Fixtures for servers: one of each per test process, a fresh database per test. What is missing is left out visibly; CI fails instead."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
-from hindwise.ledger.databases import make_engine
-from hindwise.ledger.migrate import upgrade
 from hindwise.ledger.schema import metadata
+from tests.fresh_ledger import migrate_at, with_tables
 from tests.servers import places, rows
 from tests.servers.postgres import NamedPostgres, Postgres, open_postgres
 from tests.servers.weaviate import NamedWeaviate, Weaviate, open_weaviate
@@ -33,15 +30,6 @@ def postgres_server() -> Iterator[Postgres | NamedPostgres]:
     server.close()
 
 
-def _migrate(url: str) -> None:
-    engine = make_engine(url)
-    try:
-        with engine.begin() as conn:
-            upgrade(conn)
-    finally:
-        engine.dispose()
-
-
 @pytest.fixture
 def empty_postgres_url(postgres_server) -> Iterator[str]:
     """The URL of a fresh, empty database."""
@@ -53,7 +41,7 @@ def empty_postgres_url(postgres_server) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def migrated_template(postgres_server) -> str:
     """The name of a migrated database to copy."""
-    return postgres_server.databases.template("migrated", _migrate)
+    return postgres_server.databases.template("migrated", migrate_at)
 
 
 @pytest.fixture(scope="session")
@@ -71,18 +59,10 @@ def postgres_url(postgres_server, migrated_template, _free_databases) -> Iterato
     _free_databases.append(url)
 
 
-@pytest.fixture(scope="session")
-def _migrated_file(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("ledger") / "migrated.db"
-    _migrate(f"sqlite:///{path}")
-    return path
-
-
 @pytest.fixture
-def sqlite_url(_migrated_file, tmp_path) -> str:
+def sqlite_url(tmp_path) -> str:
     """The URL of a file with today's tables and nothing in them."""
-    shutil.copy(_migrated_file, tmp_path / "ledger.db")
-    return f"sqlite:///{tmp_path / 'ledger.db'}"
+    return f"sqlite:///{with_tables(tmp_path)}"
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -26,6 +26,7 @@ from hindwise.reflect.base import Reflector
 from hindwise.reflect.rules import RuleReflector
 from hindwise.settings import Settings
 from tests.build import TENANT
+from tests.fresh_ledger import with_tables
 from tests.workflows.stage import until
 from workflows import start
 from workflows.contracts import ReflectionInput, SessionInput, TaskCompleted, TurnsRecorded
@@ -156,6 +157,8 @@ class Rig:
 @asynccontextmanager
 async def rig(data: Path, client: Client, *, clock: Clock | None = None, prefix: str = "", **values: Any) -> AsyncIterator[Rig]:
     """Open the engine of a small installation."""
+    if "database_url" not in values:
+        with_tables(data)
     async with open_engine(settings_for(data, client, prefix, **values), clock=clock) as engine:
         yield Rig(engine, client)
 

@@ -13,12 +13,15 @@ from hindwise.ledger import generations
 from hindwise.recall.recall import Recaller
 from hindwise.settings import Settings
 from hindwise.testing import FixedClock, HashedEmbedder
+from tests.fresh_ledger import with_tables
 
 
 @asynccontextmanager
 async def opened(path: Path, embedder: Embedder | None = None, **settings: object) -> AsyncIterator[tuple[Engine, Recaller]]:
     """An engine and its recaller; `embedder`: HashedEmbedder unless named. The clock stands at 2026-05-01."""
     values = {"data": path, "index_cache_mb": 64, **settings}
+    if "database_url" not in settings:
+        with_tables(path)
     async with open_engine(Settings(_env_file=None, **values), FixedClock(), embedder or HashedEmbedder()) as engine:  # type: ignore[arg-type,call-arg]
         recaller = Recaller(engine)
         try:
@@ -46,15 +49,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 async def running(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Engine, Recaller]]:
     """An engine with hashed vectors, and its recaller."""
-    # A loaded test machine is no failure: how long a question may take is tested elsewhere.
-    settings: dict[str, object] = {"index_timeout_s": 20}
-    on_servers = getattr(request, "param", "") == "postgres+weaviate"
-    if on_servers:
+    settings: dict[str, object] = {}
+    if getattr(request, "param", "") == "postgres+weaviate":
         server = request.getfixturevalue("weaviate_server")
-        settings |= {"database_url": request.getfixturevalue("postgres_url"), "index": "weaviate", **server.env()}
+        # A loaded test machine is no failure: how long a question may take is tested elsewhere.
+        settings = {"database_url": request.getfixturevalue("postgres_url"), "index": "weaviate", "index_timeout_s": 20, **server.env()}
     async with opened(tmp_path, **settings) as pair:
         yield pair
         built = await pair[0].ledger.read(generations.kept)
-    if on_servers:
+    if settings:
         for generation in built:
             await remove_index(pair[0].settings, generation.kind, generation.no, pair[0].secret)

@@ -20,6 +20,7 @@ from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.settings import Settings
 from hindwise.testing import HashedEmbedder
 from tests.engine.recall.helpers import TENANT, apply_outbox, fact, keep, lesson
+from tests.fresh_ledger import with_tables
 
 SUBJECTS = ("train", "hotel", "invoice", "garden", "violin", "recipe", "passport", "backup", "火车", "酒店", "发票", "花园", "护照", "备份")
 TRAITS = ("blue", "late", "fragile", "shared", "paid", "urgent", "安静", "便宜", "准时")
@@ -65,6 +66,8 @@ def queries(number: int, seed: int) -> list[str]:
 @asynccontextmanager
 async def house(data: Path, embedder: HashedEmbedder | None = None, **values: Any) -> AsyncIterator[Engine]:
     """An engine with vectors on the real clock, since leases must end."""
+    if "database_url" not in values:
+        with_tables(data)
     settings = Settings(_env_file=None, **{"data": data, "reindex_share": 1.0, **values})
     async with open_engine(settings, SystemClock(), embedder or HashedEmbedder()) as engine:
         yield engine
