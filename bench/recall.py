@@ -10,7 +10,6 @@ Processor time is that of all threads, on one BLAS thread. Prints medians and th
 """
 
 import argparse
-import gc
 import math
 import random
 import statistics
@@ -23,6 +22,7 @@ from time import perf_counter, process_time, thread_time
 import numpy as np
 import uvloop
 
+from bench.settled import settled
 from hindwise.embed.base import Vector
 from hindwise.engine import Engine, open_engine
 from hindwise.ledger import memory_changes, outbox, spaces
@@ -171,15 +171,12 @@ async def sample(size: int, count: int) -> Sample:
             await fill(engine, corpus)
             recaller = Recaller(engine)
             await recaller.start()
-            # What filling left behind and the floor's own arrays are not ours to look through at every collection of garbage.
-            gc.collect()
-            gc.freeze()
-            for text in asked[:_WARM]:
-                await _both(floor, recaller, text, vectors[text], Sample())
-            for text in asked[_WARM:]:
-                await _both(floor, recaller, text, vectors[text], found)
+            with settled():
+                for text in asked[:_WARM]:
+                    await _both(floor, recaller, text, vectors[text], Sample())
+                for text in asked[_WARM:]:
+                    await _both(floor, recaller, text, vectors[text], found)
             await recaller.close()
-            gc.unfreeze()
     return found
 
 

@@ -4,7 +4,6 @@ On Weaviate a recall must ask two things of the server: the best by words (`bm25
 calls have our filters, 50 finds, ids and scores alone, on a client of their own. The slower one is the floor: ours asks them side by side.
 """
 
-import gc
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -18,6 +17,7 @@ from weaviate.classes.query import Filter, MetadataQuery
 
 from bench import cpu
 from bench.recall import DIM, Floor, K, questions, texts
+from bench.settled import settled
 from bench.stats import Block
 from bench.store_setups import TENANT, Setup, fill, opened, vector_of
 from hindwise.embed.base import Vector
@@ -125,9 +125,7 @@ async def measure(setup: Setup, shape: Shape, blocks: int) -> list[Measured]:
         stack.push_async_callback(recaller.close)
         await recaller.start()
         run = _Run(setup, engine, recaller, await _bare_ways(stack, setup, engine, by_agent), filled_s, shape)
-        gc.collect()
-        gc.freeze()
-        stack.callback(gc.unfreeze)
+        stack.enter_context(settled())
         results = [await run.ask(plan.first, first=True)] if plan.first else []
         await run.warm(plan.warm)
         return [*results, await run.ask([[block] * _WAYS for block in plan.blocks])]

@@ -1,7 +1,6 @@
 """`hindwise api` and `hindwise worker`: single roles in the foreground, for clusters and for the supervisor."""
 
 import contextlib
-import gc
 import os
 import signal
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from hindwise.cli import exits, options
+from hindwise.cli.settling import settle
 
 if TYPE_CHECKING:
     import asyncio
@@ -84,7 +84,7 @@ def worker(
     from hindwise.cli.worker_process import run_worker
 
     def ready() -> None:
-        _settle()
+        settle()
         if ready_file:
             ready_file.touch()
 
@@ -111,24 +111,9 @@ def _beside_up(settings: "Settings") -> "Settings":
     return found
 
 
-_YOUNG, _MIDDLE, _OLD = 10_000, 20, 20
-"""Python's own 700 makes the collector look every few milliseconds of work, for cycles that hardly anything of ours leaves behind."""
-
-
-def _settle() -> None:
-    """Take what a role imported and opened out of the garbage collector's rounds: it stays to the end, and walking over it again and
-    again takes a tenth of the processor time. What comes later is collected as ever.
-    """
-    if gc.get_freeze_count():
-        return  # a worker that came back after an outage
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
-
-
 async def _settle_when(ready: "asyncio.Event") -> None:
     await ready.wait()
-    _settle()
+    settle()
 
 
 def _run(role: Callable[["asyncio.Event"], Awaitable[Any]]) -> NoReturn:
