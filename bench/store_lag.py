@@ -1,8 +1,9 @@
-"""How long after the end of a task its memories are found: the cluster of `make cluster`, 20 runs a minute, Weaviate asked from outside.
+"""How far the index lags behind the ledger, and how long after the end of a task its memories are found: 20 runs a minute.
 
-The clock starts when a whole run is handed over (the task has ended) and stops when the index, asked every few milliseconds by an
-engine of ours beside the cluster, holds every memory that the run's reflection wrote. Reflected by rules, with the vectors that the
-machine has by default.
+On the cluster of `make cluster`, Weaviate asked every few milliseconds by an engine of ours beside it. Two clocks: one starts with the
+time that a memory carries in the ledger, and stops when the index holds it; the other starts when a whole run is handed over (the task has
+ended), and stops when the index holds every memory that the run's reflection wrote. Reflected by rules, with the vectors that the machine
+has by default.
 """
 
 import asyncio
@@ -51,15 +52,18 @@ class Lag:
         """For people."""
         if not self.found:
             return ["\nIndex lag: nothing was remembered"]
-        middle, p95 = percentile(self.found, 0.5), percentile(self.found, 0.95)
-        goal = f"goal p95 <= {GOAL_S:g} s: {'met' if p95 <= GOAL_S else 'MISSED'}"
-        middle_w, p95_w = percentile(self.written, 0.5), percentile(self.written, 0.95)
         return [
             f"\nIndex lag, postgres + weaviate, {PER_MINUTE} reflections a minute (load {self.load:.1f})",
-            f"    task end → all found: median {middle:.2f} s, p95 {p95:.2f} s, most {max(self.found):.2f} s of {len(self.found)}; {goal}",
-            f"    written → found:      median {middle_w:.2f} s, p95 {p95_w:.2f} s",
+            _told("written → found", self.written),
+            _told("task end → all found", self.found),
             f"    ended: {', '.join(f'{name} {number}' for name, number in sorted(self.ends.items()))}",
         ]
+
+
+def _told(name: str, seconds: Sequence[float]) -> str:
+    middle, p95 = percentile(seconds, 0.5), percentile(seconds, 0.95)
+    goal = f"goal p95 <= {GOAL_S:g} s: {'met' if p95 <= GOAL_S else 'MISSED'}"
+    return f"    {f'{name}:':<22}median {middle:.2f} s, p95 {p95:.2f} s, most {max(seconds):.2f} s of {len(seconds)}; {goal}"
 
 
 async def measure(folder: Path, minutes: float) -> Lag:
