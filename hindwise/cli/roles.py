@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from hindwise.cli import exits, options
-from hindwise.cli.settling import settle
+from hindwise.cli.settling import loading, settle
 
 if TYPE_CHECKING:
     import asyncio
@@ -51,7 +51,8 @@ def api(
         url = f"http://{ports.reachable_host(settings.host)}:{bound}"
     directory, settings = prepare(settings), _beside_up(settings)
     logging.set_up(settings.log_level, "api")
-    from api.serve import serve
+    with loading():
+        from api.serve import serve
 
     async def answer(stop: asyncio.Event) -> None:
         ready = asyncio.Event()
@@ -81,7 +82,8 @@ def worker(
     prepare(settings)
     settings = _beside_up(settings)
     logging.set_up(settings.log_level, "worker")
-    from hindwise.cli.worker_process import run_worker
+    with loading():
+        from hindwise.cli.worker_process import run_worker
 
     def ready() -> None:
         settle()

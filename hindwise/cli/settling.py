@@ -1,6 +1,8 @@
 """How does a process that serves for days collect garbage? Not through what it imported and opened, and not every few milliseconds."""
 
+import contextlib
 import gc
+from collections.abc import Iterator
 
 _YOUNG, _MIDDLE, _OLD = 10_000, 20, 20
 """Python's own 700 makes the collector look every few milliseconds of work, for cycles that hardly anything of ours leaves behind."""
@@ -15,3 +17,13 @@ def settle() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
+
+
+@contextlib.contextmanager
+def loading() -> Iterator[None]:
+    """While a role's modules are read the collector stays away: all of them are kept, and it takes a twelfth of the start."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -1,10 +1,9 @@
 """The words by which people say that something went wrong, went well, is a rule, or is not over. English and Chinese side by side."""
 
-import re
-
 from hindwise.text.cue import Cue
+from hindwise.text.lazy_re import lazy_re
 
-FILLER = re.compile(
+FILLER = lazy_re(
     r"(?i)\W*(?:ok(?:ay)?|k|yes|yeah|yep|no|nope|sure|thanks?(?: you)?(?: so much| very much| a lot)?(?: for (?:your|the) help)?"
     r"|thx|got it|sounds good|great"
     r"|cool|nice|perfect|hi|hello|hey|hi there|hmm+|let me see|one moment|please|bye|goodbye|continue|go on|done|are you (?:around"
@@ -52,7 +51,7 @@ HAND_OVER = Cue(
     r"|(?:由|请|让|叫).{0,6}(?:同事|专员|主管|经理|人工|负责人).{0,8}(?:接手|跟进|处理|联系|回复|回电)|(?:接通|连线|接入)人工"
     r"|(?:human|live) agent|转(?:接|到|给|交)?(?:给)?(?:了)?人工|人工(?:客服|处理|坐席)|转接|升级处理"
 )
-HAND_OVER_CALL = re.compile(
+HAND_OVER_CALL = lazy_re(
     r"(?i)(?:transfer|escalate|hand_?over|handoff|forward)[a-z_]*(?:human|agent|person|support|staff)?|转人工|人工|转接|转交|移交"
     r"|(?:request|call|contact|involve|refer_to)_(?:a_)?(?:human|agent|person|staff|supervisor|colleague)"
 )
@@ -167,15 +166,15 @@ STANDING = Cue(
     r"|(?:回复|邮件|报告|标题|摘要|总结|会议)[^，。]{0,6}(?:控制在|不要超过|不超过|保持在)"
     r"|^[^，。这那两\d]{2,6}(?:不用|不必|不要)再?(?:给我看|发给我|抄送我|通知我)|^[^，。这那两]{2,8}(?:前|后|以上|以下)的都(?:别|不要)"
 )
-_FOR_ALL = re.compile(
+_FOR_ALL = lazy_re(
     r"(?:所有|任何|凡是|每[个份封张次当]|提到.{1,10}|超过.{1,8}|低于.{1,8})的?[^，。]{0,10}[，,]?[^，。]{0,6}(?:都|一律|均)(?:要|得"
     r"|打|加|用|写|有|放|先|标|不)"
 )
-_EACH = re.compile(
+_EACH = lazy_re(
     r"^\W*我们?的[\u4e00-\u9fff]{2,8}都(?:要|得|应该)?(?:用|写|放|标|加|附|选)|^\W*(?![^，。]{0,6}[两二三四五六这那\d])[\u4e00-\u9fff]{2,8}都(?:要|得|应该)(?:用|按|以|写|标|放|加|附)"
 )
 """「距离都要用公里」: of a thing in general, neither counted nor pointed at."""
-_ONCE = re.compile(r"把|帮我|替我|给我|一下|现在|马上|今天|明天|取消|都办|已经?|了[。！!]?$")
+_ONCE = lazy_re(r"把|帮我|替我|给我|一下|现在|马上|今天|明天|取消|都办|已经?|了[。！!]?$")
 
 
 def is_standing(text: str) -> bool:
@@ -213,7 +212,7 @@ SARCASM = Cue(
 )
 """Praise for what went wrong: nothing in such a turn is meant as it is said."""
 PAST = Cue(r"\bback in \d{4}\b|\bused to\b|\bwhen i was\b|\bpreviously\b|\bformerly\b|那会儿|以前(?!的)|当年|曾经|小时候")
-QUOTED = re.compile(r"[\"“”「『][^\"“”」』]{0,500}[\"“”」』]")
+QUOTED = lazy_re(r"[\"“”「『][^\"“”」』]{0,500}[\"“”」』]")
 REPORTED = Cue(r"\b(?:said|says|wrote|writes|claims?|states?|according to|told (?:me|us))\b|说|写着|写道|声称|认为|原文|评论")
 
 

@@ -1,7 +1,5 @@
 """What is worth looking back at, and what is worth keeping. Free of any model call (DESIGN section 6)."""
 
-import re
-
 from hindwise.model.episode import Episode, OutcomeStatus
 from hindwise.model.memory import MAX_SNIPPET_CHARS, SLOTTED, Draft, Kind
 from hindwise.model.once import once_per_episode
@@ -11,6 +9,7 @@ from hindwise.reflect.steps import language_in, steps_in
 from hindwise.reflect.transcript import user_turns, without_briefs
 from hindwise.safety.masking import tells_only_a_mask
 from hindwise.text.language import say
+from hindwise.text.lazy_re import lazy_re
 
 MIN_IMPORTANCE = 6
 """From here on an item is kept whatever its kind."""
@@ -38,7 +37,7 @@ def worth_reflecting(episode: Episode) -> str | None:
     return None
 
 
-_ASKS = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$")
+_ASKS = lazy_re(r"[?？]\s*$|(?:吗|呢)[。\s]*$")
 MAX_QUESTION_CHARS = 200
 
 

@@ -3,7 +3,6 @@
 Read by the same rules as the look back over the whole task, and held to the same validators.
 """
 
-import re
 from collections.abc import Iterable
 
 from hindwise.model.episode import Episode
@@ -15,11 +14,12 @@ from hindwise.reflect.rules.statements import draft_of, statements_of
 from hindwise.reflect.transcript import spoken, user_turns
 from hindwise.reflect.validators import ground
 from hindwise.text.language import language_of
+from hindwise.text.lazy_re import lazy_re
 
 MAX_CHARS = 2_000
 """Of one turn: who writes more tells a story, which the look back reads."""
 _MAX_QUOTE = 300
-_WISH = re.compile(
+_WISH = lazy_re(
     r"(?i)\b(?:remember|keep in mind|prefer|favou?rite|hate|love|like|rather|always|never|can'?t stand)\b"
     r"|记住|记下|记得|喜欢|偏好|偏爱|讨厌|习惯|受不了|一律|总是|永远|从不"
 )

@@ -13,6 +13,7 @@ from hindwise.model.episode import Episode
 from hindwise.model.once import once_per_episode
 from hindwise.model.turn import Turn
 from hindwise.text.language import language_of
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.task_key import BRIEF_MARKER, holds_brief, without_briefs
 
 __all__ = [
@@ -35,14 +36,14 @@ __all__ = [
 
 Language = Literal["en", "zh"]
 
-_ERROR_START = re.compile(
+_ERROR_START = lazy_re(
     r"(?i)\s*[\[(<\"'*]{0,3}(?:error|exception|traceback|failed|failure|fatal|invalid|denied|forbidden|not found|timeout|timed out"
     r"|[a-z]+(?:error|exception)\b|http(?:/\d(?:\.\d)?)?[ :]*[45]\d\d|status(?: code)?[ :]+[45]\d\d|错误|失败|异常|报错|出错|超时"
     r"|无权限|拒绝|(?!no\b|0\b|none\b)(?:[a-z]+ ){1,3}failed\s*(?:[:,;.]|$|with\b|because\b)|[\u4e00-\u9fff]{1,8}失败\s*[:：，。]"
     r"|[45]\d\d[ :,-]{1,3}(?:not \w+|bad (?:request|gateway)|unauthori[sz]ed|unprocessable|unsupported|forbidden|conflict|gone\b|locked"
     r"|too many|payload|internal|service|gateway|error|未|没有|无权|无法|不存在|不允许|不可用|禁止|服务|请求(?:过|超|错)|权限|错误))"
 )
-_SHORT_ERROR = re.compile(
+_SHORT_ERROR = lazy_re(
     r"(?i)(?:(?:permission|access) denied|connection (?:refused|reset|lost|closed)|(?:could not|couldn'?t|can(?:no|')?t|unable to) \w+"
     r"|no such (?:file|table|user|item|order|record|key|command)|no permission|unknown (?:parameter|argument|field|command|option|column)"
     r"|rate limit|too many requests|quota exceeded|missing (?:required )?(?:parameter|argument|field)"
@@ -56,15 +57,15 @@ _SHORT_ERROR = re.compile(
 )
 """A whole answer of one short line that is an error though no word at its beginning says so: `Permission denied for /srv`."""
 MAX_SHORT_ERROR_CHARS = 80
-_NOT_ERROR = re.compile(r"(?i)\s*(?:errors?|failures?|failed|异常|错误|失败)\s*[:=：]?\s*(?:0|none|null|无|没有)\b|\s*无(?:异常|错误)")
-_EXIT = re.compile(
+_NOT_ERROR = lazy_re(r"(?i)\s*(?:errors?|failures?|failed|异常|错误|失败)\s*[:=：]?\s*(?:0|none|null|无|没有)\b|\s*无(?:异常|错误)")
+_EXIT = lazy_re(
     r"(?i)\s{0,8}(?:exit[ _-]?(?:code|status)|退出码)\s{0,3}[:：=]?\s{0,3}(?P<code>\d{1,3})\b[^\n:]{0,40}\n?"
     r"(?:\s{0,8}(?:code output|output|stdout|stderr|输出)\s{0,3}[:：])?"
 )
 """How a terminal reports: the exit code first, then the output."""
 _ERROR_KEYS = ("error", "errors", "error_message", "errorMessage", "exception", "错误", "错误信息")
 
-_READING = re.compile(
+_READING = lazy_re(
     r"(?i)(?:get|list|search|find|fetch|read|look|lookup|query|check|calculate|compute|think|plan|reflect|view|show|describe|count|verify"
     r"|validate|inspect|browse|open|retrieve|select|geocode|locate|track|monitor|measure|scan|probe|ping|download|extract|lookup"
     r"|detect|test|parse|preview|estimate|compare|summari[sz]e|translate|classify|grep|ls|cat|head"
@@ -103,7 +104,7 @@ def _said_by_user(episode: Episode) -> tuple[tuple[Turn, str], ...]:
     return tuple((turn, words) for turn in own if (words := spoken(turn)))
 
 
-_NOTE = re.compile(
+_NOTE = lazy_re(
     r"(?i)\s{0,20}[\[【(（<](?:system|client|gateway|platform|系统|客户端|平台)[^\]】)）>:：\n]{0,30}[:：]"
     r"[^\]】]{1,2000}[\]】)）>]\s{0,20}"
 )
@@ -141,7 +142,7 @@ def error_of(text: str) -> str:
     return _clean_error(text) if starts and not _NOT_ERROR.match(text) else ""
 
 
-_NOTHING = re.compile(
+_NOTHING = lazy_re(
     r"(?i)\s*(?:\[\s*\]|\{\s*\}|null|none|empty|\{\s*\"\w{1,30}\"\s*:\s*(?:\[\s*\]|null|0)\s*\}"
     r"|(?:no|0|zero) (?:\w+ ){0,3}(?:results?|matches|hits|rows?|records?|entries|items?)(?: (?:were )?found)?"
     r"|nothing (?:was )?(?:found|matched)|not found"
@@ -191,7 +192,7 @@ def _raised(lines: list[str]) -> str:
     return next((line for line in lines[1:] if _RAISED.match(line)), lines[-1])
 
 
-_RAISED = re.compile(r"(?:[A-Za-z_]\w{0,40}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Warning)\b")
+_RAISED = lazy_re(r"(?:[A-Za-z_]\w{0,40}\.){0,6}[A-Z]\w{0,60}(?:Error|Exception|Interrupt|Exit|Warning)\b")
 
 
 @dataclass(slots=True)
@@ -243,7 +244,7 @@ def is_thought(step: Step) -> bool:
     return _THOUGHT.match(step.name) is not None
 
 
-_THOUGHT = re.compile(r"(?i)(?:think|reflect|plan|calculate|calculator|compute)(?=[^a-z]|$)|思考|计算")
+_THOUGHT = lazy_re(r"(?i)(?:think|reflect|plan|calculate|calculator|compute)(?=[^a-z]|$)|思考|计算")
 
 
 def call_names(steps: Iterable[Step]) -> list[str]:

@@ -3,14 +3,15 @@
 import re
 from dataclasses import dataclass
 
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 
 _SECTIONS = {
-    "missing": re.compile(r"(?i)(?:missing|not called|缺少|遗漏|未调用)(?: calls?|的?调用)?\s*[:：]\s*([^;；\n]+)"),
-    "extra": re.compile(r"(?i)(?:extra|unexpected|unneeded|多余|不该)(?: calls?|的?调用)?\s*[:：]\s*([^;；\n]+)"),
-    "other": re.compile(r"(?i)(?:other|different|wrong) arguments?\s*[:：]\s*([^;；\n]+)|参数(?:不同|有误|错误)\s*[:：]\s*([^;；\n]+)"),
+    "missing": lazy_re(r"(?i)(?:missing|not called|缺少|遗漏|未调用)(?: calls?|的?调用)?\s*[:：]\s*([^;；\n]+)"),
+    "extra": lazy_re(r"(?i)(?:extra|unexpected|unneeded|多余|不该)(?: calls?|的?调用)?\s*[:：]\s*([^;；\n]+)"),
+    "other": lazy_re(r"(?i)(?:other|different|wrong) arguments?\s*[:：]\s*([^;；\n]+)|参数(?:不同|有误|错误)\s*[:：]\s*([^;；\n]+)"),
 }
-_CALL = re.compile(r"([A-Za-z_\u4e00-\u9fff][\w.\u4e00-\u9fff-]{1,60})(?:\s*[x×](\d+))?(?:\s*[(（]([^)）]*+)(?:[)）]|$))?")
+_CALL = lazy_re(r"([A-Za-z_\u4e00-\u9fff][\w.\u4e00-\u9fff-]{1,60})(?:\s*[x×](\d+))?(?:\s*[(（]([^)）]*+)(?:[)）]|$))?")
 """Arguments of any length, also cut ones, are passed over whole and once: their words are no calls."""
 
 

@@ -20,6 +20,7 @@ from hindwise.safety.other_numbers import (
     is_date,
     is_no_number_to_call,
 )
+from hindwise.text.lazy_re import lazy_re
 
 
 class Contacts(NamedTuple):
@@ -31,41 +32,41 @@ class Contacts(NamedTuple):
 
 NO_CONTACTS = Contacts()
 
-_LOOKS_LIKE_PHONE = re.compile(r"[+\d](?:\d{6}|(?<=\+)[1-9（(]|\d{2,3}[ .)）-]{1,2}\d{3,4}[ .-]?\d)")
+_LOOKS_LIKE_PHONE = lazy_re(r"[+\d](?:\d{6}|(?<=\+)[1-9（(]|\d{2,3}[ .)）-]{1,2}\d{3,4}[ .-]?\d)")
 """The quick look: few texts hold that, and all rules below need it."""
 _LOOKS_LIKE = (
-    re.compile(r"1[3-9]\d(?:\d{8}|[ -]\d{4}[ -])"),
-    re.compile(r"0\d{2,3}[ )）-]{1,2}\d"),
-    re.compile(r"\+[1-9]"),
-    re.compile(r"\d{3}(?:\) ?|[.-])\d{3}[.-]\d"),
+    lazy_re(r"1[3-9]\d(?:\d{8}|[ -]\d{4}[ -])"),
+    lazy_re(r"0\d{2,3}[ )）-]{1,2}\d"),
+    lazy_re(r"\+[1-9]"),
+    lazy_re(r"\d{3}(?:\) ?|[.-])\d{3}[.-]\d"),
 )
 """The same for the four forms of numbers alone."""
 _CUES = ("phone", "tel", "mobile", "cell", "fax", "whatsapp", "手机", "电话", "座机", "联系方式", "传真")
 
-_EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,24}(?![A-Za-z0-9-])")
+_EMAIL = lazy_re(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,24}(?![A-Za-z0-9-])")
 _LEFT = r"(?<![A-Za-z0-9_.+-])(?<![A-Za-z0-9]/)"
 _RIGHT = (
     r"(?![A-Za-z0-9_]|[.,:/-]\d|[ ]?(?:元|块|円|美元|个|次|条|行|件|人|字节|毫秒|秒)"
     r"|[ ](?i:bytes?|[kmgt]i?b|ms|ns|milliseconds?|seconds?|times|rows|lines|visits|views|points|dollars|usd|eur|euros)(?![A-Za-z]))"
 )
 
-_MOBILE = re.compile(
+_MOBILE = lazy_re(
     _LEFT + r"(?:[（(]?(?:\+|00)?86[）)]?[ -]{0,2})?1(?:3\d|4[5-9]|5[0-35-9]|6[2567]|7[0-8]|8\d|9\d)(?:\d{8}|([ -])\d{4}\1\d{4})" + _RIGHT
 )
-_LANDLINE = re.compile(
+_LANDLINE = lazy_re(
     _LEFT + r"(?:(?:\+|00)86[ -]?)?[（(]?(?:0(?:10|2[0-57-9]|[3-9]\d{2})[）)-]{1,2} ?|0(?:10|2[0-57-9]|[3-9]\d{2}) )"
     r"[2-8]\d{2,3}[ -]?\d{4}(?:[ -]?(?:转|ext\.?|x) ?\d{1,6})?" + _RIGHT
 )
-_AMERICAN = re.compile(_LEFT + r"(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[.-])[2-9]\d{2}[.-]\d{4}" + _RIGHT)
+_AMERICAN = lazy_re(_LEFT + r"(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}[.-])[2-9]\d{2}[.-]\d{4}" + _RIGHT)
 # Digit by digit: a run of digits that can be cut in several ways is tried in all of them.
-_INTERNATIONAL = re.compile(r"(?<![A-Za-z0-9_.+-])\+[1-9](?:[ .()-]{0,2}\d){6,17}(?!%|°)" + _RIGHT)
-_CUED = re.compile(
+_INTERNATIONAL = lazy_re(r"(?<![A-Za-z0-9_.+-])\+[1-9](?:[ .()-]{0,2}\d){6,17}(?!%|°)" + _RIGHT)
+_CUED = lazy_re(
     r"(?i)(?:(?<![a-z])(?:phone|telephone|tel|mobile|cell[ -]?phone|(?<=my )cell|cell(?=[ _-]num)|fax|whatsapp)"
     r"(?:[ _.-]?(?:number|num|no|nr))?|手机(?:号码?)?|电话(?:号码?)?|座机(?:号码?)?|联系方式|联系电话|传真(?:号码?)?)"
     r"(?:\\{0,3}[\"'])?\s?(?:(?:is|was|are)(?=[ :])|是|为|[:：=.#])\s?(?:\\{0,3}[\"'])?"
     r"(?P<number>(?:\+|00)?[(（]?\d(?:[ ()（）./-]{0,2}\d){6,14})" + _RIGHT
 )
-_PHONE_VALUE = re.compile(r"(?:\+|00)?[(（]?\d(?:[ ()（）./-]{0,2}\d){6,14}")
+_PHONE_VALUE = lazy_re(r"(?:\+|00)?[(（]?\d(?:[ ()（）./-]{0,2}\d){6,14}")
 
 
 def mask_contacts(text: str, contacts: Contacts, found: list[str]) -> str:
@@ -126,7 +127,7 @@ def _phone(match: re.Match[str], *, counts: Callable[[re.Match[str]], bool], fou
     return in_place_of_number("[masked:phone]", match.string, match.start(), match.end())
 
 
-_BARE_IN_JSON = re.compile(r"\"\s{0,4}:\s{0,4}$")
+_BARE_IN_JSON = lazy_re(r"\"\s{0,4}:\s{0,4}$")
 
 
 def in_place_of_number(mask: str, text: str, start: int, end: int) -> str:

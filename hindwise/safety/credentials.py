@@ -10,6 +10,7 @@ from typing import Any
 
 from hindwise.safety.contacts import in_place_of_number
 from hindwise.safety.messages import is_working_directory, only_tells, says_where, stands_in, told_from
+from hindwise.text.lazy_re import lazy_re
 
 SIGNS = (
     *("cookie", "sshpass", "curl", "mysql", "mariadb", "kennwort", "contrase", "access code", " phrase", "mnemonic"),
@@ -17,13 +18,13 @@ SIGNS = (
 )
 """In small letters: what a text holds at least where one of the rules of this room begins."""
 
-_NAMED = re.compile(
+_NAMED = lazy_re(
     r"(?i)(?P<name>pass[ _-]?(?:word|wd|code|phrase)|pwd|secret|token|credentials?|(?:api|access|private|signing)[ _-]?key)"
     r"(?P<rest>[A-Za-z0-9_]{0,20})(?:[ \t]{1,2}(?:for|to|of)(?:[ \t][\w.@-]{1,32}){1,4}?)?"
     r"(?P<link>(?:\\{0,3}[\"'])?[ \t]{0,3}(?:=>|:=|[:=：]|(?:is|was|are)(?=[ \t])|(?:changed|set)[ \t]to(?=[ \t]))[ \t]{0,3})"
     r"(?P<quote>(?:\\{0,3}[\"'`])?)(?P<value>(?:[^\s\"'`,;，。；、）)\]}<>&|\\]|\\(?!\\{0,2}[\"'`])){3,256})(?P<after>.?)"
 )
-_NAMED_ZH = re.compile(
+_NAMED_ZH = lazy_re(
     r"(?P<name>密码|口令|密钥|秘钥|令牌|私钥|访问码|授权码|激活码|(?i:pin)码?)"
     r"(?P<link>(?:\\{0,3}[\"'])?[ \t]{0,3}(?:(?:就|应该|用的)?是|设置?[为成]|为|：|:|=|改成了?|改为)"
     r"[ \t：:]{0,3}(?P<quote>\\{0,3}[\"'“「『])?)"
@@ -31,7 +32,7 @@ _NAMED_ZH = re.compile(
 )
 
 
-_APART = re.compile(
+_APART = lazy_re(
     r"(?i)(?<![A-Za-z0-9])(?P<name>pass[ _-]?(?:word|wd|code|phrase)|pwd?|passwort|kennwort|contraseña"
     r"|access code|(?:api|access|signing)[ _-]?key"
     r"|token|(?<![A-Za-z] )pass(?=\\{0,3}[\"']|[ \t]?[:=])|(?<=my )pass(?= is ))s?"
@@ -40,19 +41,19 @@ _APART = re.compile(
     r"(?:[ \t]{0,3}\r?\n){0,2}[ \t]{0,3})"
     r"(?P<quote>\\{0,3}[\"'`]?)(?P<value>[^\s\"'`,;，。；、（）()<>|\[\]{}\\]{4,128})"
 )
-_APART_ZH = re.compile(
+_APART_ZH = lazy_re(
     r"(?P<name>密码|口令|密钥|秘钥|令牌|授权码|激活码)(?P<link>[ \t]{0,3})(?P<value>[A-Za-z0-9!#$%&*+./=?@^_~-]{6,128})(?![A-Za-z0-9])"
 )
 """Nothing between that says so, or only what stands in tables and headings too: then the value must look like one."""
-_COMMANDS = re.compile(
+_COMMANDS = lazy_re(
     r"(?i)(?<![A-Za-z])(?:sshpass[ \t]{1,3}-p[ \t]{0,3}|curl(?:[ \t][^\n]{0,200}?)?[ \t](?:-u|--user)[ \t]{1,3}[\"']?[^\s:\"']{1,64}:"
     r"|(?:mysql|mysqldump|mysqladmin|mariadb)(?:[ \t][^\n]{0,120}?)?[ \t]-p)(?P<quote>[\"']?)(?P<value>[^\s\"'$<]{4,128})"
 )
-_SEED = re.compile(
+_SEED = lazy_re(
     r"(?i)(?:(?:seed|recovery|backup) phrase|mnemonic|助记词)[^\n]{0,16}?(?<![A-Za-z])"
     r"(?P<value>(?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})(?![A-Za-z])"
 )
-_COOKIE = re.compile(r"(?i)(?<![A-Za-z])(?:set-)?cookie[ \t]{0,3}:[ \t]{0,3}(?P<value>[A-Za-z0-9_.-]{1,64}=[^\r\n\"']{8,4000})")
+_COOKIE = lazy_re(r"(?i)(?<![A-Za-z])(?:set-)?cookie[ \t]{0,3}:[ \t]{0,3}(?P<value>[A-Za-z0-9_.-]{1,64}=[^\r\n\"']{8,4000})")
 _APART_SIGNS = ("pass", "pw", "kennwort", "contrase", "access", "api", "signing", "token")
 _ELSEWHERE = (
     ("password", ("sshpass", "curl", "mysql", "mariadb"), _COMMANDS),
@@ -74,29 +75,29 @@ _NOT_VALUES = _words(
     read-only write-only self-explanatory"""
 )
 """Words that follow "the password is" without being one, and types and literals of code."""
-_CODE_LIKE = re.compile(r"[$%{<\[(]|(?i:your[_-])|.*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|\*+$|x+$|\.+$")
+_CODE_LIKE = lazy_re(r"[$%{<\[(]|(?i:your[_-])|.*[(\[]|[A-Za-z_]+(?:\.[A-Za-z_]+)+$|\*+$|x+$|\.+$")
 """A variable, a call, a dotted name, a placeholder."""
 
 _NOT_OF_IT = r"(?!的?(?:规则|提示|策略|强度|长度|要求|说明|格式|类型|名称|数量|有效期|错误|必填|状态|过期|哈希|算法|复杂度|是否|已|未))"
 _KEYS = {
-    "password": re.compile(
+    "password": lazy_re(
         r"(?i)(?:.*[_-])?(?:[a-z]{2,12})?(?:password|passwd|passphrase|passcode|passwort|kennwort)(?:[_-]?(?:confirm(?:ation)?|repeat|[0-9]))?$"
         r"|(?:.*[_-])?(?:pwd|pw)$|(?:db|user|admin|root|smtp|mail|ftp|ssh|wifi|login|proxy)[_-]?pass$"
         rf"|(?:密码|口令){_NOT_OF_IT}|[\u4e00-\u9fff]{{1,8}}(?:密码|口令)$"
     ),
-    "card-code": re.compile(r"(?i)(?:cvv2?|cvc2?|card_code)$|安全码$"),
-    "secret": re.compile(
+    "card-code": lazy_re(r"(?i)(?:cvv2?|cvc2?|card_code)$|安全码$"),
+    "secret": lazy_re(
         r"(?i)(?:.*[_-])?(?:secret|secret_?key|client_?secret|api[ _-]?key|apikey|x-api-key|(?:secret_?)?access_?key|private_?key|"
         r"(?:access|refresh|auth|id|bearer|session)[_-]?token|authorization|(?:set-)?cookie|jwt|mnemonic|(?:seed|recovery)[_-]?phrase)$"
         rf"|(?:密钥|令牌){_NOT_OF_IT}|[\u4e00-\u9fff]{{0,8}}(?:密钥|秘钥|令牌|私钥|授权码)$"
     ),
 }
-_CODE_KEY = re.compile(
+_CODE_KEY = lazy_re(
     r"(?i)(?:pin|pin_?code|otp|(?:verification|one_?time|sms|2fa|security)_?code)$|[\u4e00-\u9fff]{0,4}(?:验证码|校验码|动态码)$"
 )
-_ID_KEY = re.compile(r"(?i)(?:ssn|social_security(?:_number)?)$|身份证号?码?$|公民身份号码$")
-_FORMS = {"code": (_CODE_KEY, re.compile(r"\d{4,8}")), "id-number": (_ID_KEY, re.compile(r"\d{3}-?\d{2}-?\d{4}|\d{14,17}[\dXx]"))}
-CARD_KEY = re.compile(r"(?i)card|\bpan$|number$|卡")
+_ID_KEY = lazy_re(r"(?i)(?:ssn|social_security(?:_number)?)$|身份证号?码?$|公民身份号码$")
+_FORMS = {"code": (_CODE_KEY, lazy_re(r"\d{4,8}")), "id-number": (_ID_KEY, lazy_re(r"\d{3}-?\d{2}-?\d{4}|\d{14,17}[\dXx]"))}
+CARD_KEY = lazy_re(r"(?i)card|\bpan$|number$|卡")
 """A number under such a name may be a card's."""
 
 
@@ -122,7 +123,7 @@ def secret_under(key: str, value: Any) -> str:
     return next((what for what, (name, form) in _FORMS.items() if name.match(key) and form.fullmatch(text)), "")
 
 
-_VALUE_KEY = re.compile(r"(?i)(?:value|val|v|current|new|old|plain|plaintext|text|raw|secret|content|data|值|内容)$")
+_VALUE_KEY = lazy_re(r"(?i)(?:value|val|v|current|new|old|plain|plaintext|text|raw|secret|content|data|值|内容)$")
 
 
 def secret_within(above: str, key: str, value: Any) -> str:
@@ -167,11 +168,11 @@ def _looks_apart(match: re.Match[str]) -> bool:
     return _is_mixed(value) and (len(value) >= 6 or (bool(link) and name != "token"))
 
 
-_OF_CODE = re.compile(r"[/_=:].*[/_=:]|^\d+[A-Za-z]{1,12}$|^\d+-|^[A-Za-z]+[/:]|^v\d")
+_OF_CODE = lazy_re(r"[/_=:].*[/_=:]|^\d+[A-Za-z]{1,12}$|^\d+-|^[A-Za-z]+[/:]|^v\d")
 """A path, an assignment, `8chars`, `12-character`."""
 
 
-_ALGORITHM = re.compile(
+_ALGORITHM = lazy_re(
     r"(?i)(?:hash|salt|sha|md|bcrypt|s?crypt|argon|pbkdf|hmac|crc|base|utf|ntlm|aes|rsa|blake)-?\d{0,4}[a-z]?(?![A-Za-z0-9])"
 )
 """The password's: how it is kept."""
@@ -197,12 +198,12 @@ def _looks_secret(match: re.Match[str]) -> bool:
     return has_digit and not value.isdigit() and len(value) >= 8  # `tokens: 120` counts something
 
 
-_OTHER_REST = re.compile(
+_OTHER_REST = lazy_re(
     r"(?i)(?:_?[a-z]{1,10})?_(?:hint|help|policy|rules?|required|enabled|label|placeholder|title|description|message|strength|requirements?)$"
     r"|(?:Hint|Help|Policy|Rules?|Required|Enabled|Label|Placeholder|Title|Description|Message|Strength|Requirements?)$"
     r"|_?(?:addr(?:ess)?|type|count|limit|length|name)$"
 )
-_COUNTED = re.compile(r"(?i)(?:[a-z]{0,3}s|_[a-z_]{2,16}s)$")
+_COUNTED = lazy_re(r"(?i)(?:[a-z]{0,3}s|_[a-z_]{2,16}s)$")
 _OTHER_WORD = {"secret": ("ary", "ari", "ion", "ive"), "token": ("iz", "is")}
 
 
@@ -213,7 +214,7 @@ def _is_of_another_word(name: str, rest: str, value: str) -> bool:
     return value.isdigit() and len(value) <= 6 and _COUNTED.match(rest) is not None
 
 
-_OF_A_LIST = re.compile(r"(?i)(?:next|prev(?:ious)?|page|cursor|continuation|sync|start)[ _-]?$")
+_OF_A_LIST = lazy_re(r"(?i)(?:next|prev(?:ious)?|page|cursor|continuation|sync|start)[ _-]?$")
 """A token that names the next page."""
 
 

@@ -2,11 +2,11 @@
 belongs into a lesson ("call 400-810-8888"). Only where somebody says that such a number is his, it is treated like any other.
 """
 
-import re
+from hindwise.text.lazy_re import lazy_re
 
-_HOTLINE = re.compile(r"(?:(?:00)?86)?[48]00\d{7}|(?:00)?1?8(?:00|88|77|66|55|44|33)[2-9]\d{6}")
-_NOT_A_DIGIT = re.compile(r"[^0-9]")
-_OWN = re.compile(
+_HOTLINE = lazy_re(r"(?:(?:00)?86)?[48]00\d{7}|(?:00)?1?8(?:00|88|77|66|55|44|33)[2-9]\d{6}")
+_NOT_A_DIGIT = lazy_re(r"[^0-9]")
+_OWN = lazy_re(
     r"(?i)(?:(?<![a-z])(?:my|his|her|their)(?: [a-z]{2,12})? ?(?:phone|telephone|tel|mobile|cell(?:[ -]?phone)?|fax|number|line|whatsapp)"
     r"|(?<![a-z])(?:mobile|cell[ -]?phone|whatsapp)"
     r"|(?<![a-z])(?:call|reach|ring|phone|text) (?:me|him|her|them)(?: back)?"
@@ -15,7 +15,7 @@ _OWN = re.compile(
     r"(?:is|was|are|at|on|under|是|为|[:：=#，,])?\s?(?:now |现在)?(?:\\{0,3}[\"'(（])?$"
 )
 """The words right before a number that make it a person's."""
-_OWN_KEY = re.compile(r"(?i)mobile|cell|whatsapp|msisdn|手机")
+_OWN_KEY = lazy_re(r"(?i)mobile|cell|whatsapp|msisdn|手机")
 _BEFORE_CHARS = 64
 
 

@@ -12,23 +12,24 @@ from hindwise.model.episode import Episode
 from hindwise.model.once import once_per_episode
 from hindwise.safety.introductions import introduced, is_chinese_name, titled
 from hindwise.safety.proper_nouns import PROPER_NOUNS
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 from hindwise.text.stop_words import STOP_WORDS
 
-_PERSON_KEYS = re.compile(
+_PERSON_KEYS = lazy_re(
     r"(?i)(?:first|last|full|given|family|middle|user|customer|contact|passenger|employee|guest|owner)_?name$|(?:客户|员工|用户)?姓名$|联系人$|收货人$"
 )
-_ROLE_KEYS = re.compile(
+_ROLE_KEYS = lazy_re(
     r"(?i)(?:passenger|recipient|guest|patient|payee|travell?er|attendee|beneficiary|card_?holder)s?$|(?:乘客|旅客|收件人|入住人|持卡人|患者)$"
 )
 """Under these stands a person, however it is written; a name in small letters is one too."""
-_WORKING_KEYS = re.compile(
+_WORKING_KEYS = lazy_re(
     r"(?i)(?:.*_)?(?:approver|assignee|reporter|reviewer|supervisor|owner|sender|author|driver|signer|contact|caller|requester|doctor)s?$"
     r"|(?:审批人|负责人|经办人|申请人|发件人|经理|主管)$"
 )
 """Under these stands a person, or a team: small letters name one only where there are two words."""
-_ROLE_NAME = re.compile(r"[A-Za-z\u00c0-\u024f'’-]{2,30}(?: [A-Za-z\u00c0-\u024f'’-]{1,30}){0,3}|[\u4e00-\u9fff]{2,5}")
-_ID_KEYS = re.compile(
+_ROLE_NAME = lazy_re(r"[A-Za-z\u00c0-\u024f'’-]{2,30}(?: [A-Za-z\u00c0-\u024f'’-]{1,30}){0,3}|[\u4e00-\u9fff]{2,5}")
+_ID_KEYS = lazy_re(
     r"(?i)(?:.*_)?(?:id|ids|number|no|code|email|phone|mobile|address1?|address2|zip|dob|account|iban|reservations?|payment_methods)$"
     r"|编号|工号|单号|电话|手机|邮箱|地址|账号|卡号"
 )

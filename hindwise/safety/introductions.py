@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from hindwise.safety.proper_nouns import PROPER_NOUNS
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.particulars import CHINESE_NAMES, NOT_NAMES
 from hindwise.text.stop_words import STOP_WORDS
 
@@ -20,26 +21,26 @@ _WORD = r"[A-Za-z\u00c0-\u024f](?:[A-Za-z\u00c0-\u024f]|['’-](?=[A-Za-z\u00c0-
 _CAPITAL = rf"(?=[A-Z\u00c0-\u00d6\u00d8-\u00de\u0100-\u017f]){_WORD}"
 
 _INTRODUCTIONS = (
-    re.compile(rf"(?:[Ii]['’]m|[Ii] am|[Tt]his is)\s+({_CAPITAL}(?:\s{_CAPITAL}){{0,2}})"),
-    re.compile(
+    lazy_re(rf"(?:[Ii]['’]m|[Ii] am|[Tt]his is)\s+({_CAPITAL}(?:\s{_CAPITAL}){{0,2}})"),
+    lazy_re(
         r"(?:[Nn]ame|[Pp]assenger|[Rr]ecipient|[Cc]ontact|[Gg]uest|[Cc]ustomer|[Pp]atient|[Cc]ardholder)(?: name)?\s?:\s?"
         rf"({_CAPITAL}(?:\s{_CAPITAL}){{0,2}})"
     ),
-    re.compile(
+    lazy_re(
         r"\b[Mm]y (?:husband|wife|spouse|partner|son|daughter|mother|father|mom|mum|dad|brother|sister"
         r"|friend|colleague|boss|aunt|uncle|cousin)"
         rf",? (?:is |named |called ){{0,2}}({_CAPITAL}(?:\s{_CAPITAL}){{0,1}})"
     ),
 )
 _INTRODUCTIONS_ZH = (
-    re.compile(r"(?:我叫|我的名字是|我名叫|本人姓名|叫我)([\u4e00-\u9fff]{2,4})"),
-    re.compile(r"(?:收货人|收件人|联系人|乘客|旅客|姓名|入住人|持卡人|患者)(?:姓名)?[ \t]?(?:是|为|叫|：|:)[ \t]?([\u4e00-\u9fff]{2,5})"),
-    re.compile(
+    lazy_re(r"(?:我叫|我的名字是|我名叫|本人姓名|叫我)([\u4e00-\u9fff]{2,4})"),
+    lazy_re(r"(?:收货人|收件人|联系人|乘客|旅客|姓名|入住人|持卡人|患者)(?:姓名)?[ \t]?(?:是|为|叫|：|:)[ \t]?([\u4e00-\u9fff]{2,5})"),
+    lazy_re(
         rf"(?:我的?|的)(?:妈妈?|爸爸?|母亲|父亲|爷爷|奶奶|老婆|老公|妻子|丈夫|儿子|女儿|哥哥?|姐姐?|弟弟?"
         rf"|妹妹?|朋友|同事|同学|客户|老板)({_HAN_NAME})"
     ),
-    re.compile(rf"我是({_HAN_NAME})(?![\u4e00-\u9fff])"),
-    re.compile(rf"({_HAN_NAME})是我的?(?:妈|爸|母亲|父亲|老婆|老公|妻子|丈夫|爱人|儿子|女儿|哥|姐|弟|妹|朋友|同事|老板|领导|客户)"),
+    lazy_re(rf"我是({_HAN_NAME})(?![\u4e00-\u9fff])"),
+    lazy_re(rf"({_HAN_NAME})是我的?(?:妈|爸|母亲|父亲|老婆|老公|妻子|丈夫|爱人|儿子|女儿|哥|姐|弟|妹|朋友|同事|老板|领导|客户)"),
 )
 _KIN_ZH = (
     "妈妈|爸爸|母亲|父亲|妈|爸|爷爷|奶奶|外公|外婆|姥姥|姥爷|哥哥|姐姐|弟弟|妹妹|老婆|老公|妻子|丈夫|太太|儿子|女儿|孩子|家长|家属|家里|阿姨|叔叔"
@@ -49,31 +50,31 @@ _PET_NAME = (
     r"(?:小(?![时心米组程票数型费吃孩学说区姐于额结计麦伙朋公店车包箱客巧众看幅类号块部节段事写字册屏窗图工规微尺步半间麻儿气偷便助])"
     r"|老(?![师板人家婆公年客用是旧版式实大爷爸妈太的了化])|阿(?![里姨拉联根尔富克的]))[\u4e00-\u9fff]"
 )
-_NO_HAN_NAMES = re.compile(
+_NO_HAN_NAMES = lazy_re(
     r"高兴|常|方才|于|白名|黄牌|高峰|陆运|万|常客|毛重|温控|文[件档章本字]|金[额卡融牌]|高[管级铁速价]|方[案法便式面]|白[色天班]|安[全排装]|任[务何]|常[用规见]|万一|余[额票]|温[度馨]|许[可多]|马上|黄[金色]"
     r"|何[时地]|程[序度]|康复|严[重格]|向[导量上下前后]|雷达|夏[天季]|江[苏西]|陆续|史料|石油|毛利|段落|叶子|于[是]|成[功本员]|贺[卡词]|龙头|孟买|温州|常州|贵州"
     r"|杭州|江门|黄山|唐山|石家|向[用客]|和[用客]|田[径野]|马[尼来]|张[贴]|单|元|谢谢|文艺|乔迁|许可|严禁|季度|鲁"
 )
 _TALKED_ABOUT_ZH = (
-    re.compile(rf"(?<![\u4e00-\u9fff])({_HAN_NAME}|{_PET_NAME})(?=的?(?:{_KIN_ZH}))"),
-    re.compile(rf"(?:帮|替|给|为|跟|和|向|找|请|让|陪|约|联系|通知|叫|是|我|由|问|把|，|、)({_HAN_NAME}|{_PET_NAME})(?=的?(?:{_KIN_ZH}))"),
-    re.compile(rf"(?:帮|替|陪|约|联系|通知)({_PET_NAME})"),
-    re.compile(
+    lazy_re(rf"(?<![\u4e00-\u9fff])({_HAN_NAME}|{_PET_NAME})(?=的?(?:{_KIN_ZH}))"),
+    lazy_re(rf"(?:帮|替|给|为|跟|和|向|找|请|让|陪|约|联系|通知|叫|是|我|由|问|把|，|、)({_HAN_NAME}|{_PET_NAME})(?=的?(?:{_KIN_ZH}))"),
+    lazy_re(rf"(?:帮|替|陪|约|联系|通知)({_PET_NAME})"),
+    lazy_re(
         rf"(?:给|为|跟|和|找|请|让|叫|问|我是|我叫|由)({_PET_NAME})(?=的|订|买|改|退|查|办|预|报|取|申|发|打|送|寄|说|转|请|$|[^\u4e00-\u9fff])"
     ),
-    re.compile(
+    lazy_re(
         rf"(?<![\u4e00-\u9fff])({_HAN_NAME})(?=不同意|不愿|要求|拒绝|说|想要|还没|没有?|已经|得了|患|住院|生病|怀孕|确认|需要|应该?|必须|打来|来电|在等)"
     ),
-    re.compile(rf"({_PET_NAME})(?=说|要求|想要|今天|昨天|已经|还没|不同意|不愿|需要|得了|患|住院|生病|怀孕|确认)"),
+    lazy_re(rf"({_PET_NAME})(?=说|要求|想要|今天|昨天|已经|还没|不同意|不愿|需要|得了|患|住院|生病|怀孕|确认)"),
 )
 _TITLE = r"(?:Mr|Mrs|Ms|Mx|Dr|Prof|Miss|Mister|Professor|Doctor|Nurse|Aunt|Auntie|Uncle|Grandma|Grandpa|Granny|Sir|Madam|Lady|Captain)"
-_TITLED = re.compile(rf"(?<![A-Za-z]){_TITLE}\.? ({_CAPITAL}(?: {_CAPITAL}){{0,2}})")
+_TITLED = lazy_re(rf"(?<![A-Za-z]){_TITLE}\.? ({_CAPITAL}(?: {_CAPITAL}){{0,2}})")
 _SMALL_WORD = r"(?-i:[a-z\u00df-\u00f6\u00f8-\u024f])['’a-z\u00df-\u024f-]{1,30}"
-_SMALL = re.compile(
+_SMALL = lazy_re(
     rf"(?i)(?:(?<![a-z'’])(?:i am|i['’]m)|(?<![a-z])this is)\s+({_SMALL_WORD}(?: (?:{_SMALL_WORD}|i\b)){{0,3}})"
     r"(?P<end>\s*(?:$|[.,;:!?\n]))?"
 )
-_NAMED = re.compile(rf"(?:[Mm]y (?:full )?name(?: is|['’]s)|[Cc]all me)\s+({_WORD}(?:\s{_WORD}){{0,2}})")
+_NAMED = lazy_re(rf"(?:[Mm]y (?:full )?name(?: is|['’]s)|[Cc]all me)\s+({_WORD}(?:\s{_WORD}){{0,2}})")
 _AFTER_NAME = frozenset(
     (
         *("and", "i", "my", "from", "but", "here", "with", "please", "the", "for", "to", "not", "so", "can", "could"),
@@ -101,7 +102,7 @@ _AFTER_NAME = frozenset(
 )
 
 
-_KIN_SMALL = re.compile(
+_KIN_SMALL = lazy_re(
     rf"(?i)\bmy (?:husband|wife|spouse|partner|son|daughter|mother|father|mom|mum|dad|brother|sister|friend|colleague"
     rf"|boss|aunt|uncle|cousin),? (?:is |named |called ){{0,2}}({_SMALL_WORD})(?![\w-])"
 )
@@ -130,7 +131,7 @@ _PLAIN = """
     refund fee fees insurance cabin seat economy
 """
 _NOT_NAMES = frozenset(_PLAIN.split())
-_NOT_IN_NAMES = re.compile(r"(?:ing|ed|ly|able|ible|ful|less|ous|ive|tion|ment|ness|ism|ant|ent|ic|al|ary|n['’]t|['’]s)$")
+_NOT_IN_NAMES = lazy_re(r"(?:ing|ed|ly|able|ible|ful|less|ous|ive|tion|ment|ness|ism|ant|ent|ic|al|ary|n['’]t|['’]s)$")
 
 
 def introduced(text: str) -> Iterator[str]:

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*+\"?|[{}\[\]]", re.DOTALL)
+from hindwise.text.lazy_re import lazy_re
+
+_TOKEN = lazy_re(r"\"(?:[^\"\\]|\\.)*+\"?|[{}\[\]]", re.DOTALL)
 """A string, closed or not (one that is not ends with the text: nothing is read twice), or a bracket."""
-_NAME_ENDS = re.compile(r"\s{0,8}:")
-_LIST = re.compile(r"\[(?!masked:)(?:[^\[\]{}]|\[masked:[a-z-]{1,20}\])*+\](?!\()")
-_ITEM = re.compile(r"(\s*)(?:(\[masked:[a-z-]{1,20}\])|-?\d[\d.eE+-]*|\"(?:[^\"\\]|\\.)*+\"|true|false|null)(\s*)(?:,|$)", re.DOTALL)
+_NAME_ENDS = lazy_re(r"\s{0,8}:")
+_LIST = lazy_re(r"\[(?!masked:)(?:[^\[\]{}]|\[masked:[a-z-]{1,20}\])*+\](?!\()")
+_ITEM = lazy_re(r"(\s*)(?:(\[masked:[a-z-]{1,20}\])|-?\d[\d.eE+-]*|\"(?:[^\"\\]|\\.)*+\"|true|false|null)(\s*)(?:,|$)", re.DOTALL)
 
 
 class Names:

@@ -20,6 +20,7 @@ from hindwise.safety.quick_look import PIN_SAID, may_hold_secret
 from hindwise.safety.spoken import mask_said
 from hindwise.safety.vendor_keys import FORMS
 from hindwise.safety.written import mask_written
+from hindwise.text.lazy_re import lazy_re
 
 
 class Masked(NamedTuple):
@@ -29,43 +30,41 @@ class Masked(NamedTuple):
     found: tuple[str, ...]
 
 
-_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BEGIN = lazy_re(r"-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = lazy_re(r"-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----")
 
-_URL_PASSWORD = re.compile(r"(://[^\s/:@\"']{0,64}:)([^\s/\"']{1,128})(@)")
-_AUTH_HEADER = re.compile(
+_URL_PASSWORD = lazy_re(r"(://[^\s/:@\"']{0,64}:)([^\s/\"']{1,128})(@)")
+_AUTH_HEADER = lazy_re(
     r"(?i)(?<![A-Za-z0-9_])((?:bearer|basic)[ \t:]{1,3}(?:token[ \t]{0,3}(?:is|:|=|是|为)?[ \t]{0,3})?"
     r"|令牌(?:是|为|：|:|=)[ \t]{0,3})([A-Za-z0-9+/=._~-]{8,})"
 )
-_CARD_CODE = re.compile(
+_CARD_CODE = lazy_re(
     r"(?i)(?<![A-Za-z0-9])((?:cvv2?|cvc2?|security code|安全码)[ \t]{0,3}(?:code)?[ \t]{0,3}(?:is|:|=|：|是|为)?[ \t]{0,3})(\d{3,4})(?!\d)"
 )
-_ONE_TIME_CODE = re.compile(
+_ONE_TIME_CODE = lazy_re(
     r"(?i)((?:(?:verification|one-time|authentication|confirmation|login|security|sms|2fa)[ -](?:code|password|pin)|otp|your code|验证码"
     r"|校验码|动态码|动态密码|动态口令|一次性密码)[ \t]{0,3}(?:is|was|[:=：是为]{1,2})[ \t]{0,3})(\d{4,8})(?!\d)"
 )
-_CODE_BESIDE = re.compile(
+_CODE_BESIDE = lazy_re(
     r"(?i)((?<![a-z0-9])(?:(?:verification|one-time|sms|2fa)[ -](?:code|password|pin)|otp)[ \t]{1,3}"
     r"|(?:验证码|校验码|动态码|动态密码|动态口令|一次性密码|(?<![a-z])pin码)[ \t]{0,3})(\d{4,8})(?!\d)"
 )
 """Without a word between: `OTP 482913`, 「验证码482913」. Not "confirmation code 1234567", which names an order."""
 _CODE_WORDS = ("code", "otp", "password", "pin", "cvv", "cvc", "is your")
 """One of these, or a Chinese letter, stands where a code is told."""
-_DIGITS = re.compile(r"\d{3}")
-_CODE_FIRST = re.compile(
+_DIGITS = lazy_re(r"\d{3}")
+_CODE_FIRST = lazy_re(
     r"(?i)(?<![A-Za-z0-9_.-])(\d{4,8})(?= is your (?:[a-z0-9-]{1,16} ){0,3}(?:code|password|pin)\b"
     r"|[ \t]?(?:是|为)\S{0,8}(?:验证码|校验码|动态码|动态密码|动态口令|一次性密码)"
     r"|[（(]\S{0,6}(?:验证码|校验码|动态码|动态密码|动态口令|一次性密码))"
 )
-_CARD = re.compile(
-    r"(?<![A-Za-z0-9_.-])(?:\d{13,19}|\d{4}( {1,2}|[._-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![A-Za-z0-9_]|-\d)"
-)
-_CN_ID = re.compile(r"(?<![A-Za-z0-9])[1-9]\d{16}[\dXx](?![A-Za-z0-9])")
-_CN_ID_CUE = re.compile(
+_CARD = lazy_re(r"(?<![A-Za-z0-9_.-])(?:\d{13,19}|\d{4}( {1,2}|[._-])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![A-Za-z0-9_]|-\d)")
+_CN_ID = lazy_re(r"(?<![A-Za-z0-9])[1-9]\d{16}[\dXx](?![A-Za-z0-9])")
+_CN_ID_CUE = lazy_re(
     r"((?:身份证号码|身份证号|身份证|公民身份号码)[ \t]{0,3}(?:号码?)?(?:是|为|：|:|=)?[ \t]{0,3})"
     r"(\d{14,17}[\dXx]|\d{6}[ -]\d{8}[ -]\d{3}[\dXx])(?![A-Za-z0-9])"
 )
-_SSN = re.compile(r"(?i)((?:ssn|social security(?: number| no\.?)?)[ \t]{0,3}(?:is|:|=|#)?[ \t]{0,3})(\d{3}[- ]?\d{2}[- ]?\d{4})(?!\d)")
+_SSN = lazy_re(r"(?i)((?:ssn|social security(?: number| no\.?)?)[ \t]{0,3}(?:is|:|=|#)?[ \t]{0,3})(\d{3}[- ]?\d{2}[- ]?\d{4})(?!\d)")
 
 
 def luhn_holds(digits: str) -> bool:
@@ -121,7 +120,7 @@ def _substitute(
     return pattern.sub(replace, text)
 
 
-_NOT_IN_URL = re.compile(r"\[masked|[${<]|\d{1,5}[?#]")
+_NOT_IN_URL = lazy_re(r"\[masked|[${<]|\d{1,5}[?#]")
 """A mask, a variable, a port with what is asked of it."""
 
 
@@ -177,8 +176,8 @@ def _mask_text(text: str, contacts: Contacts) -> Masked:
     return Masked(text, (*masked.found, *found)) if found else masked
 
 
-_MASK = re.compile(r"\[masked:([a-z-]+)\]")
-_TELLS_A_MASK = re.compile(
+_MASK = lazy_re(r"\[masked:([a-z-]+)\]")
+_TELLS_A_MASK = lazy_re(
     r"(?i).{0,200}(?:\b(?:is|are|was|were)(?: now)?|[是为叫])\s?[\"'“「]?\[masked:[a-z-]+\][\"'”」]?\s?[.。!！]?\s*", re.DOTALL
 )
 

@@ -6,6 +6,7 @@ Lessons are made of them. A message is known by its words: all of them are ones 
 import re
 
 from hindwise.safety.spoken_words import FUNCTION, OF_FORMS
+from hindwise.text.lazy_re import lazy_re
 
 
 def _words(text: str) -> frozenset[str]:
@@ -33,15 +34,15 @@ _OF_MESSAGES = (
         api authorization header bearer authentication account please try again enter another choose provide stronger longer shorter"""
     )
 )
-_SMALL_NUMBER = re.compile(r"\d{1,3}(?:[-–]\d{1,3})?")
-_WORD = re.compile(r"[^\s,.;:!?()\"'/]+(?:'[a-z]+)?")
-_MESSAGE_ZH = re.compile(
+_SMALL_NUMBER = lazy_re(r"\d{1,3}(?:[-–]\d{1,3})?")
+_WORD = lazy_re(r"[^\s,.;:!?()\"'/]+(?:'[a-z]+)?")
+_MESSAGE_ZH = lazy_re(
     r"(?:[您你]的?|该|此|新|旧|原|两次|确认|登录|密码|口令|密钥|令牌|长度|强度|格式|位数|字符|字母|数字|符号|大写|小写|大小写|特殊|空格|输入|填写|提供|设置|更新"
     r"|修改|包含|含有?|至少|最少|最多|不少于|不超过|不低于|不能|不可|不得|不应|必须|需要?|应该?|请|重新|再次|不足|不够|不对|不正确|不符合?|不匹配|不一致|不合法|要求"
     r"|规则|与|和|或|及|为空|为|空|太短|太长|过短|过长|太弱|过于?|太|简单|短|长|弱|错误|有误|正确|无效|失效|已|过期|缺失|缺少|必填|选填|未|被|拒绝|撤销|吊销|相同|一致"
     r"|以上|以下|之间|到|至|[个位]|\d{1,3}|[的了在是，,。.！!：:、\s~-])+"
 )
-_DEMANDS_ZH = re.compile(
+_DEMANDS_ZH = lazy_re(
     r"不足|不够|不能|不可|不得|必须|至少|最少|最多|不少于|不超过|不对|不正确|不符|不匹配|不一致|不合法|为空|太|过[短长于期]|错误|有误|无效|失效|缺[失少]|[必选]填|未|拒绝"
     r"|[撤吊]销|请"
 )
@@ -61,7 +62,7 @@ def only_tells(value: str) -> bool:
     return told and not _DEMANDS.isdisjoint(words)
 
 
-_STANDS_IN = re.compile(
+_STANDS_IN = lazy_re(
     r"(?i)<[^<>]{1,60}>|\{\{?[^{}]{1,60}\}?\}|\$\{[^{}]{1,60}\}|%[A-Z_]{2,40}%|[*•●·]{2,40}|x{3,40}|\.{2,8}|…{1,2}"
     r"|(?:(?:enter|insert|type in|put in|replace with) )?your (?:[a-z]{1,12} ){0,2}"
     r"(?:password|passphrase|passcode|secret|token|key|cookie)(?: (?:here|goes here))?"
@@ -74,9 +75,9 @@ def stands_in(value: str) -> bool:
     return _STANDS_IN.fullmatch(value.strip()) is not None
 
 
-_ENDS = re.compile(r"[.;,(\n\r\"'}\]，。；）]|$")
-_PATH = re.compile(r"(?:/|~/?|[A-Za-z]:\\{1,2})[\w./\\ ~+@-]*")
-_WORKING_DIRECTORY = re.compile(r"(?i)(?:old)?pwd$")
+_ENDS = lazy_re(r"[.;,(\n\r\"'}\]，。；）]|$")
+_PATH = lazy_re(r"(?:/|~/?|[A-Za-z]:\\{1,2})[\w./\\ ~+@-]*")
+_WORKING_DIRECTORY = lazy_re(r"(?i)(?:old)?pwd$")
 
 
 def told_from(text: str, start: int, quote: str) -> bool:
@@ -94,7 +95,7 @@ def is_working_directory(name: str, value: str) -> bool:
     return _WORKING_DIRECTORY.fullmatch(name) is not None and _PATH.fullmatch(value) is not None
 
 
-_NAME_BEFORE = re.compile(r"[A-Za-z0-9_]{0,24}$")
+_NAME_BEFORE = lazy_re(r"[A-Za-z0-9_]{0,24}$")
 
 
 def says_where(match: re.Match[str]) -> bool:

@@ -4,9 +4,8 @@ The other rules know what looks like a secret. Here nothing needs to: a name in 
 within JSON is read too, where quotation marks have backslashes before them.
 """
 
-import re
-
 from hindwise.safety.credentials import secret_under
+from hindwise.text.lazy_re import lazy_re
 
 SIGNS = ("jwt", "_phrase", "-phrase", "seedphrase", "recoveryphrase")
 """As for the other rules; the rest of the names are signs already."""
@@ -14,11 +13,11 @@ SIGNS = ("jwt", "_phrase", "-phrase", "seedphrase", "recoveryphrase")
 MAX_CHARS = 2_000
 """Of one string: what is longer is a document, and each place is read in bounded time."""
 
-_BEGINS = re.compile(r"(?P<mark>\\{0,7}[\"'])(?P<key>[^\"'\\\r\n]{2,64})(?P=mark)\s{0,4}:\s{0,4}(?P<quote>(?P<slashes>\\{0,7})[\"'])")
-_NAME = re.compile(r"(?i)pass|pwd?$|kennwort|secret|key|token|authorization|cookie|jwt|mnemonic|phrase|密码|口令|[密秘私]钥|令牌|授权码")
+_BEGINS = lazy_re(r"(?P<mark>\\{0,7}[\"'])(?P<key>[^\"'\\\r\n]{2,64})(?P=mark)\s{0,4}:\s{0,4}(?P<quote>(?P<slashes>\\{0,7})[\"'])")
+_NAME = lazy_re(r"(?i)pass|pwd?$|kennwort|secret|key|token|authorization|cookie|jwt|mnemonic|phrase|密码|口令|[密秘私]钥|令牌|授权码")
 """A quick look: all names of secrets hold one of these."""
 _MOST_SLASHES = 64
-_MASK = re.compile(r"\[masked:([a-z-]+)\]")
+_MASK = lazy_re(r"\[masked:([a-z-]+)\]")
 
 
 def mask_named_values(text: str, found: list[str]) -> str:

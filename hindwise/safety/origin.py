@@ -3,12 +3,12 @@
 Words of a tool or of the web are content, never orders: nothing that stands only there becomes an instruction, a preference or a todo.
 """
 
-import re
 from collections.abc import Iterable
 
 from hindwise.model.memory import Kind
 from hindwise.model.turn import Origin
 from hindwise.text.cue import Cue
+from hindwise.text.lazy_re import lazy_re
 
 TRUST = {Origin.USER: 1.0, Origin.SYSTEM: 0.9, Origin.AGENT: 0.8, Origin.TOOL: 0.5, Origin.WEB: 0.3}
 """How far words are believed, by origin; a memory's trust is that of its best evidence."""
@@ -31,7 +31,7 @@ KINDS_FROM = {
 }
 """Which kinds words of an origin can carry on their own. Nothing of tool or web is an order; a page teaches no lesson alone."""
 
-_INJECTION = re.compile(
+_INJECTION = lazy_re(
     r"(?i)ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier)|disregard (?:all |any )?(?:the )?(?:previous|prior|above)|"
     r"(?:ai )?assistants? (?:reading|must|should)|note to (?:the )?(?:assistant|agent|ai)|"
     r"future agents? (?:must|should)|memory update required|"

@@ -2,7 +2,9 @@
 
 import re
 
-_OTHER_NUMBER = re.compile(
+from hindwise.text.lazy_re import lazy_re
+
+_OTHER_NUMBER = lazy_re(
     r"(?i)(?:(?<![a-z])(?:[a-z]{1,20}[_-]?)?id|uid|order|booking|ticket|tracking|serial|invoice|reference|case|account|batch|request|trace"
     r"|flight|reservation|confirmation|version|build|timestamp|time|(?<![a-z])ts|sku|isbn|amount|total|sum|price|balance|row|line|offset|seed|size|bytes"
     r"|(?<![a-z])(?:part|ver|model|item|lot)"
@@ -13,40 +15,40 @@ _OTHER_NUMBER = re.compile(
 """The words right before a number that name something else."""
 _BEFORE_CHARS = 48
 _AND = r"\s{0,2}(?:[,，、;；/&]\s{0,2}(?:and |or )?|(?:and|or) |[和及与或]|以及|还有)\s{0,2}(?:no\.? ?|#)?"
-_ENUMERATED = re.compile(_AND + rf"(?:\d[\d-]{{0,20}}{_AND}){{0,4}}", re.IGNORECASE)
-_NUMBERS_BEFORE = re.compile(rf"(?i)(?<![A-Za-z0-9_.-])(?:\d[\d-]{{0,20}}{_AND}){{1,4}}$")
-_CALLED_AFTER = re.compile(
+_ENUMERATED = lazy_re(_AND + rf"(?:\d[\d-]{{0,20}}{_AND}){{0,4}}", re.IGNORECASE)
+_NUMBERS_BEFORE = lazy_re(rf"(?i)(?<![A-Za-z0-9_.-])(?:\d[\d-]{{0,20}}{_AND}){{1,4}}$")
+_CALLED_AFTER = lazy_re(
     r"(?i)[ ]?(?:is|was|是|为)[ ]?(?:my|his|her|their|the|我|他|她|您|你)(?:的)?[ ]?(?:[a-z]{1,12} )?"
     r"(?:phone|mobile|cell|tel|number|电话|手机|号码)"
 )
-_KEY_BEFORE = re.compile(r"[\"'](?P<key>[\w .-]{1,48})\\{0,3}[\"']\s{0,4}:\s{0,4}(?P<mark>\\{0,3}[\"'])?$")
+_KEY_BEFORE = lazy_re(r"[\"'](?P<key>[\w .-]{1,48})\\{0,3}[\"']\s{0,4}:\s{0,4}(?P<mark>\\{0,3}[\"'])?$")
 
-PHONE_KEY = re.compile(
+PHONE_KEY = lazy_re(
     r"(?i)(?:^|[_-])(?:phone|telephone|tel|mobile|cell(?:phone)?|fax|whatsapp|msisdn)(?:[_-]?(?:number|num|no))?$"
     r"|[a-z](?:Phone|Mobile)(?:Number|No)?$|手机|电话|座机|传真|联系方式"
 )
 """Under such a name in JSON stands a telephone number, also one that is written as a number."""
-_SAYS_PHONE = re.compile(
+_SAYS_PHONE = lazy_re(
     r"(?i)(?:^|[ _-])(?:(?:tele|cell)?phone|tel|mobile|cell|fax|whatsapp|msisdn)(?:[ _-]?(?:number|num|no))?s?(?:[ _-]?\d{1,2})?$"
     r"|(?:^|[ _-])(?:phone|mobile|contact|cell|sms)[ _-]?(?:number|num|no|info|list)s?(?:[ _-]?\d{1,2})?$"
     r"|(?:^|[ _-])(?:contacts?|sms|whom?_to_call|to|recipients?|receivers?|callers?|callees?|call|dial(?:ed)?)$"
     r"|联系|^号码$"
 )
 """The same of several or of one among several, and keys under which a number of eleven digits is most likely one."""
-_OTHER_KEY = re.compile(
+_OTHER_KEY = lazy_re(
     r"(?i)(?:^|[a-z]?[_-]|[a-z](?=[A-Z]))(?:id|ids|no|nos|number|numbers|code|codes|uid|uids|ts|timestamp|amount|price|total|sku|isbn|seed"
     r"|size|offset|count|bytes|memory|mem|disk|capacity|limit|quota|duration|elapsed|ns|us|ms|at|time|views|revenue|volume|balance|sum)$"
     r"|(?:order|invoice|tracking|serial)|[a-z](?:Id|No|Number|Code)s?$|单号|订单|编号|流水|工号|卡号"
 )
-_LIST_OF_OTHERS = re.compile(
+_LIST_OF_OTHERS = lazy_re(
     r"(?P<key>(?<=[\"'])[\w .-]{1,64}|(?<![\w-])[\w-]{1,64})(?P<mark>\\{0,3}[\"'])?\s{0,4}[:=：]\s{0,4}\["
     r"(?P<items>(?:[\d\s,\"'\\]++|null|None|\[[\d\s,\"'\\]*+\])++)\]"
 )
 AFTER_BARE = (",", "}", "]", "\n", "\r", " ", "")
 """What may stand behind a bare number of JSON."""
-_DATE = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])")
-_MACHINE = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
-_OF_MOBILES = re.compile(r"(?i)mobile|cell|手机")
+_DATE = lazy_re(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])")
+_MACHINE = lazy_re(r"\d{1,3}(?:\.\d{1,3}){3}")
+_OF_MOBILES = lazy_re(r"(?i)mobile|cell|手机")
 
 
 def number_of_something_else(key: str, value: str) -> bool:

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from hindwise.safety.masking import is_card, is_chinese_id
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 
 
@@ -23,45 +24,45 @@ class Span(NamedTuple):
 
 _LEFT = r"(?<![A-Za-z0-9_])"
 _RIGHT = r"(?![A-Za-z0-9_])"
-_EMAIL = re.compile(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}")
-_CODE_AFTER_ITS_NAME = re.compile(
+_EMAIL = lazy_re(r"(?<![A-Za-z0-9._%+-])[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,4}")
+_CODE_AFTER_ITS_NAME = lazy_re(
     r"(?:[Rr]eservations?|[Bb]ookings?|[Cc]onfirmations?|[Oo]rders?|[Tt]ickets?|PNR|[Ll]ocators?)"
     r"(?:,? (?:with|under|and|the|ID|IDs|id|ids"
     r"|code|codes|number|numbers|is|are)){0,4}:? ([A-Z0-9]{5,8})" + _RIGHT
 )
-_TITLED = re.compile(
+_TITLED = lazy_re(
     r"(?<![A-Za-z])(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.? [A-Z][a-z'’-]{1,20}(?: [A-Z][a-z'’-]{1,20})?(?![a-z])"
     r"|(?<![A-Za-z])(?:Miss|Professor|Aunt|Uncle) [A-Z][a-z'’-]{1,20}(?![a-z])"
 )
 _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("email", _EMAIL),
-    ("card", re.compile(r"(?<![A-Za-z0-9_.-])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}" + _RIGHT)),
-    ("card", re.compile(r"(?i)(?:ending (?:in|with) |尾号(?:为|是)?\s?)\d{4}" + _RIGHT)),
-    ("id-number", re.compile(_LEFT + r"[1-9]\d{16}[\dXx]" + _RIGHT)),
-    ("phone", re.compile(r"(?<![A-Za-z0-9_.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}" + _RIGHT)),
-    ("phone", re.compile(r"(?<![A-Za-z0-9_.-])(?:\+\d{1,3}[ .-]?)?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}" + _RIGHT)),
-    ("phone", re.compile(r"(?<![A-Za-z0-9_.])\+\d{1,3}(?:[ -]?\d{2,4}){2,4}" + _RIGHT)),
-    ("phone", re.compile(_LEFT + r"0\d{2,3}-\d{7,8}" + _RIGHT)),
+    ("card", lazy_re(r"(?<![A-Za-z0-9_.-])\d{4}(?:[ -]?\d{4}){2}[ -]?\d{1,7}" + _RIGHT)),
+    ("card", lazy_re(r"(?i)(?:ending (?:in|with) |尾号(?:为|是)?\s?)\d{4}" + _RIGHT)),
+    ("id-number", lazy_re(_LEFT + r"[1-9]\d{16}[\dXx]" + _RIGHT)),
+    ("phone", lazy_re(r"(?<![A-Za-z0-9_.-])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}" + _RIGHT)),
+    ("phone", lazy_re(r"(?<![A-Za-z0-9_.-])(?:\+\d{1,3}[ .-]?)?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}" + _RIGHT)),
+    ("phone", lazy_re(r"(?<![A-Za-z0-9_.])\+\d{1,3}(?:[ -]?\d{2,4}){2,4}" + _RIGHT)),
+    ("phone", lazy_re(_LEFT + r"0\d{2,3}-\d{7,8}" + _RIGHT)),
     (
         "address",
-        re.compile(
+        lazy_re(
             r"(?<![A-Za-z0-9])\d{1,5} (?:[A-Z][a-z]{1,20} ){1,3}"
             r"(?:Street|St|Avenue|Ave|Road|Rd|Drive|Dr|Lane|Ln|Boulevard|Blvd|Court|Place|Square)" + _RIGHT
         ),
     ),
-    ("address", re.compile(r"[\u4e00-\u9fff]{2,8}(?:路|街|大道|巷|弄|胡同)\d{1,5}号?")),
-    ("code", re.compile(_LEFT + r"(?=[a-z_]{0,40}\d)[a-z]{1,20}(?:_[a-z]{1,20}){0,4}_\d{3,12}" + _RIGHT)),
-    ("code", re.compile(_LEFT + r"(?=[A-Z0-9]{0,33}\d)(?=[0-9]{0,33}[A-Z])[A-Z0-9]{5,34}" + _RIGHT)),
+    ("address", lazy_re(r"[\u4e00-\u9fff]{2,8}(?:路|街|大道|巷|弄|胡同)\d{1,5}号?")),
+    ("code", lazy_re(_LEFT + r"(?=[a-z_]{0,40}\d)[a-z]{1,20}(?:_[a-z]{1,20}){0,4}_\d{3,12}" + _RIGHT)),
+    ("code", lazy_re(_LEFT + r"(?=[A-Z0-9]{0,33}\d)(?=[0-9]{0,33}[A-Z])[A-Z0-9]{5,34}" + _RIGHT)),
     ("code", _CODE_AFTER_ITS_NAME),
-    ("code", re.compile(_LEFT + r"[A-Za-z]{1,8}[-#]\d{3,12}" + _RIGHT)),
-    ("code", re.compile(_LEFT + r"[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){3,7}(?: [A-Z0-9]{1,4})?" + _RIGHT)),  # an IBAN as it is printed
+    ("code", lazy_re(_LEFT + r"[A-Za-z]{1,8}[-#]\d{3,12}" + _RIGHT)),
+    ("code", lazy_re(_LEFT + r"[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){3,7}(?: [A-Z0-9]{1,4})?" + _RIGHT)),  # an IBAN as it is printed
     ("name", _TITLED),
-    ("number", re.compile(r"(?<![A-Za-z0-9_.,])#?\d{6,20}(?![A-Za-z0-9_.]\d|\d)")),
+    ("number", lazy_re(r"(?<![A-Za-z0-9_.,])#?\d{6,20}(?![A-Za-z0-9_.]\d|\d)")),
 )
-_DIGIT = re.compile(r"\d")
+_DIGIT = lazy_re(r"\d")
 _WITHOUT_DIGIT = (("email", _EMAIL), ("code", _CODE_AFTER_ITS_NAME), ("name", _TITLED))
 """What can match a text that has no digit."""
-_KNOWN_CODES = re.compile(
+_KNOWN_CODES = lazy_re(
     r"(?:HTTP|UTF|ISO|SHA|IPV|RFC|GPT|ERR|CVE|MD|E|OAUTH|BASE|UUID|INT|FLOAT|PYTHON|ORA)-?\d+|(?:gpt|claude|utf|sha|iso|rfc|cve|http|python|int|float)[-_]\d+"
 )
 """Codes of standards, errors and versions: they name no person, and a lesson without them says nothing."""
@@ -169,7 +170,7 @@ def _find_names(text: str, names: frozenset[str]) -> Iterator[Span]:
         yield from (Span("name", m.start(), m.end(), m[0]) for m in named.finditer(text))
 
 
-_ASCII_WORD = re.compile(r"[A-Za-z]+")
+_ASCII_WORD = lazy_re(r"[A-Za-z]+")
 _ODD_LETTERS = "\u0130\u0131\u017f\u212a"
 """Letters that an expression without regard to case takes for i, s and k, though they are not their small forms."""
 

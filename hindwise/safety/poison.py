@@ -3,10 +3,9 @@
 Read in what tools and pages said, and in drafts that stand on it. What users say themselves is theirs to say.
 """
 
-import re
-
 from hindwise.safety.origin import is_order_in_error
 from hindwise.text.cue import Cue
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 
 MAX_READ_CHARS = 65_536
@@ -110,7 +109,7 @@ _ZH = {
     ),
 }
 _ENGLISH = {name: Cue(words) for name, words in _EN.items()}
-_CHINESE = {name: re.compile(words) for name, words in _ZH.items()}
+_CHINESE = {name: lazy_re(words) for name, words in _ZH.items()}
 
 _CLAIMS = frozenset({"ignore-previous", "supersedes", "impersonates", "remote-script", "order"})
 """What no draft may say that stands on a tool or a page, whoever else is quoted with it."""

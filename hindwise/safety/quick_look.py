@@ -3,9 +3,8 @@
 Each rule needs one of the signs here, or a run of digits; a new rule adds its own.
 """
 
-import re
-
 from hindwise.safety import credentials, named_values, spoken, vendor_keys, written
+from hindwise.text.lazy_re import lazy_re
 
 _SIGNS = (
     "-----begin",
@@ -42,16 +41,16 @@ _OTHER_SIGNS = (
     *("助记词", *spoken.OTHER_SIGNS),
     *("\u0131", "\u0130", "\u017f", "\u212a"),  # letters that a rule without regard to case takes for i, s and k
 )
-_DIGIT_RUN = re.compile(r"\d{4}[ ._-]{0,2}\d{4}")
+_DIGIT_RUN = lazy_re(r"\d{4}[ ._-]{0,2}\d{4}")
 _SHORTEST = 6
 """`cvv123`, 「密码：abc1」."""
-_PIN = re.compile(r"(?i:pin)(?:码|[ \t]{0,3}[是为：:=改设])")
-PIN_SAID = re.compile(
+_PIN = lazy_re(r"(?i:pin)(?:码|[ \t]{0,3}[是为：:=改设])")
+PIN_SAID = lazy_re(
     r"(?i)(?<![A-Za-z0-9])(pins?(?: (?:code|number))?(?: (?!is\b|was\b)[a-z]{1,12}){0,5}(?:(?: is| was|[:=])[ \t]{1,3}))(\d{4,8})(?!\d)"
 )
 """Said in words: "my pin for the demo account is 4821"."""
-_PW = re.compile(r"(?i)(?<![A-Za-z0-9])pws?[^A-Za-z0-9]")
-_PASS = re.compile(r"(?i)pass(?:[ _-]?(?:word|wd|code|phrase|wort)|[ \t]?[\\\"':=]| is |in pass)")
+_PW = lazy_re(r"(?i)(?<![A-Za-z0-9])pws?[^A-Za-z0-9]")
+_PASS = lazy_re(r"(?i)pass(?:[ _-]?(?:word|wd|code|phrase|wort)|[ \t]?[\\\"':=]| is |in pass)")
 
 
 def may_hold_secret(text: str) -> bool:

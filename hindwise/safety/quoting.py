@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from hindwise.model.memory import Draft, Retrospective
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.stop_words import STOP_WORDS
 
 _LIMIT = 12.0
 _LATIN, _HAN = 1.5, 1.0
 """Eight words, or twelve Chinese characters, may stand as the user said them."""
 
-_TOKEN = re.compile(r"[a-z0-9]+|[\u4e00-\u9fff]", re.IGNORECASE)
+_TOKEN = lazy_re(r"[a-z0-9]+|[\u4e00-\u9fff]", re.IGNORECASE)
 _MEANT = frozenset({"not", "no", "don", "cannot", "without", "before", "after", "until", "不", "没", "别", "未"})
 _EMPTY = (STOP_WORDS | {"I"} | frozenset("的了吗呢吧啊请我你您他她它们想要把被给在是还和跟与就都也很这那个有得着过")) - _MEANT
 """In small letters, so that a month of May stays."""

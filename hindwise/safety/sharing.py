@@ -15,6 +15,7 @@ from hindwise.model.once import once_per_episode
 from hindwise.safety.identities import identities
 from hindwise.safety.personal import ALSO_WORDS, find_personal
 from hindwise.safety.proper_nouns import PROPER_NOUNS
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.particulars import NOT_NAMES
 from hindwise.text.stop_words import STOP_WORDS
 
@@ -22,22 +23,20 @@ MAX_READ_CHARS = 400_000
 """Of a transcript: a word of a longer one is judged by its beginning."""
 
 _LETTERS = r"A-Za-z\u00c0-\u024f"
-_WORD = re.compile(
-    rf"(?<![{_LETTERS}0-9_@./\\-])[{_LETTERS}](?:[{_LETTERS}]|['’-](?=[{_LETTERS}]))*(?![{_LETTERS}0-9_@/\\]|\.[{_LETTERS}])"
-)
-_IDENTIFIER = re.compile(rf"[{_LETTERS}]+")
-_OPENS = re.compile(r"(?:^|[.!?:：。！？;；→\n—|\]])[\s\"'“”‘’(（*#-]*$|[\"“‘(（「『《]\s*$")
-_OF_THINGS = re.compile(r"(?:tions?|ments?|ness|ical|able|ible|ings)$")
+_WORD = lazy_re(rf"(?<![{_LETTERS}0-9_@./\\-])[{_LETTERS}](?:[{_LETTERS}]|['’-](?=[{_LETTERS}]))*(?![{_LETTERS}0-9_@/\\]|\.[{_LETTERS}])")
+_IDENTIFIER = lazy_re(rf"[{_LETTERS}]+")
+_OPENS = lazy_re(r"(?:^|[.!?:：。！？;；→\n—|\]])[\s\"'“”‘’(（*#-]*$|[\"“‘(（「『《]\s*$")
+_OF_THINGS = lazy_re(r"(?:tions?|ments?|ness|ical|able|ible|ings)$")
 """So end no names, but nouns and adjectives."""
-_OF_A_PERSON = re.compile(
+_OF_A_PERSON = lazy_re(
     r"\s+(?:(?:is|was|has|had|should|must|will|would|can|cannot|could|may|might|does|did|wants?|wanted|waits?|waited|needs?|asks?|asked"
     r"|says?|said|told|tells|calls?|called|confirms?|confirmed|prefers?|agreed|refused|refuses|paid|pays|lives|works)\b|and [A-Z])"
     r"|['’]s\b|, (?:the|my|his|her|who)\b"
 )
 """What follows a name that opens a sentence sooner than any other word in capitals."""
 
-_ERROR_CODE = re.compile(r"E[A-Z]+$|SIG[A-Z]+$")
-_GOES_ON = re.compile(r"(?i)\b(?:he|she|his|her|hers|him)\b|[他她]")
+_ERROR_CODE = lazy_re(r"E[A-Z]+$|SIG[A-Z]+$")
+_GOES_ON = lazy_re(r"(?i)\b(?:he|she|his|her|hers|him)\b|[他她]")
 _FIELDS = ("conclusion", "applies_when", "not_when", "task_type", "generalized_query", "scope", "value")
 _KEYS = frozenset({"generalized_query", "task_type"})
 """Read by the search alone: there a name leaves no mark."""

@@ -18,12 +18,13 @@ from hindwise.safety.spoken_words import (
     SAYS_ZH_NOT_END,
     words_of,
 )
+from hindwise.text.lazy_re import lazy_re
 
 SIGNS = ("security answer", "security question", "login", "log in", "log-in", "sign in", " to verify", " to confirm your")
 OTHER_SIGNS = ("密匙", "密 码", "密保", "账号", "帐号", "用户名")
 """As for the other rules: in small letters, what a text holds at least where one of these rules begins."""
 
-_SAID = re.compile(
+_SAID = lazy_re(
     r"(?i)(?<![A-Za-z0-9])(?:(?:set|change) (?:(?:the|my|your|his|her|our) )?(?:\w{1,16} )?(?:password|passphrase|passcode)(?= to )"
     r"|pass[ _-]?(?:word|wd|code|phrase)s?|pwd?|security answer"
     r"|(?:answer|reply) to (?:my|the|his|her|our) security question)"
@@ -31,66 +32,64 @@ _SAID = re.compile(
     r"(?: (?:(?:(?:got|was|is|has been) )?(?:changed|set|reset|updated) to|to"
     r"|is now|is still|was always|is|was|are|will be|would be|used to be)(?= )|['’]s(?= )|[ \t]?[:=：] ?(?:is )?|(?= [\"'“「]))[ \t]{0,2}"
 )
-_IS_SET = re.compile(r"(?i)^(?:set|change) |(?:changed|set|reset|updated) to\s*$")
-_GERUND = re.compile(r"(?i)[a-z]{2,16}ing (?:(?:an?|the|my|your|our|his|her|their) )?(?:[a-z]{1,16} )?$")
+_IS_SET = lazy_re(r"(?i)^(?:set|change) |(?:changed|set|reset|updated) to\s*$")
+_GERUND = lazy_re(r"(?i)[a-z]{2,16}ing (?:(?:an?|the|my|your|our|his|her|their) )?(?:[a-z]{1,16} )?$")
 _BEFORE_CHARS = 48
 _PIECE_CHARS = 160
 _QUOTES = {'"': '"', "'": "'", "“": "”", "`": "`", "「": "」", "『": "』", "‘": "’"}
 
-_SAID_ZH = re.compile(
+_SAID_ZH = lazy_re(
     r"(?i)(?:密 ?码|口令|密匙|密保(?:问题)?的?答案|pass(?:word|phrase|code))(?:[（(][^）)\n]{1,16}[）)])?[ \t]?"
     r"(?:我|你|您)?(?:就|应该|还|仍|现在|默认|一直|目前|已经?)?(?:用的|写的|设的|填的)?"
     r"(?:是|为|叫|(?:设|改|换|定)(?:成|为)了?|[：:=]|(?=[“「『]))[ \t：:]{0,2}"
 )
-_RUN_ZH = re.compile(r"[\u4e00-\u9fff]{1,16}(?: [\u4e00-\u9fff]{1,8}){0,6}")
-_END_ZH = re.compile(r"\s*(?:$|[。，,.!！；;？?\n）)」』”\"'、])")
-_ASCII_ZH = re.compile(r"[!-~]{4,64}")
+_RUN_ZH = lazy_re(r"[\u4e00-\u9fff]{1,16}(?: [\u4e00-\u9fff]{1,8}){0,6}")
+_END_ZH = lazy_re(r"\s*(?:$|[。，,.!！；;？?\n）)」』”\"'、])")
+_ASCII_ZH = lazy_re(r"[!-~]{4,64}")
 
-_FROM_TO = re.compile(
+_FROM_TO = lazy_re(
     r"(?i)(?<![A-Za-z])(?:password|passphrase|passcode|pwd)s?(?: (?:for|of|on)(?: [\w.@'’-]{1,32}){1,4}?)? from[ ]"
     r"(?P<old>[^\s\"']{4,64}) to (?P<new>[^\s\"',;]{4,64})"
 )
-_FROM_TO_ZH = re.compile(
-    r"(?:密码|口令)[从由](?P<old>[!-~]{4,64}?)[ ]?(?:改|换|变|更新)[成为]了?[ ]?(?P<new>[!-+\--~]{4,64})(?![A-Za-z0-9])"
-)
-_AS_PASSWORD = re.compile(
+_FROM_TO_ZH = lazy_re(r"(?:密码|口令)[从由](?P<old>[!-~]{4,64}?)[ ]?(?:改|换|变|更新)[成为]了?[ ]?(?P<new>[!-+\--~]{4,64})(?![A-Za-z0-9])")
+_AS_PASSWORD = lazy_re(
     r"(?i)(?<![A-Za-z])(?:use|using|set|enter|try|type|with) [\"'“]?(?P<new>[^\s\"'“”]{4,64})[\"'”]? as "
     r"(?:the |my |your |our |his |her |a )?(?:new |admin |root |login |wifi )?(?:password|passphrase|passcode|pwd)"
     r"(?![A-Za-z_-])(?: (?P<next>[A-Za-z-]{1,24}))?"
 )
-_AS_PASSWORD_ZH = re.compile(
+_AS_PASSWORD_ZH = lazy_re(
     r"[用以把将][ ]?[“\"「']?(?P<new>[!-~]{4,64}?)[”\"」']?[ ]?(?:来)?"
     r"(?:作为|当作|当成|当|做|设为|设成)(?:我的|新的?)?(?:登录|开机|管理员)?(?:密码|口令)"
     r"(?=[ ]?(?:$|[^\u4e00-\u9fffA-Za-z _-]|登[录陆入]|解锁|开[机门锁]|进[入去]?|访问|连接|验证|来(?!源)|哈(?!希)|后(?![端台])|时(?!效)"
     r"|[吧了呢啊呀哦嘛就即并然再去试才也和或但都给可不]))"
 )
-_PAIR = re.compile(
+_PAIR = lazy_re(
     r"(?i)(?<![A-Za-z])(?:(?:user(?:name)?|login|account|e-?mail)[ ]?(?:[:=]|is)|(?:log|sign)(?:ged|ing)?[ -]?in (?:as|with))"
     r"[ ]?[\"']?[\w.@+-]{1,64}[\"']?[\s,;|/]{1,3}(?:and )?"
     r"(?:pass(?:word|wd|code)?|pwd?)[ ]?(?:[:=]|is )[ ]?[\"']?(?P<new>[^\s\"',;]{4,64})"
 )
-_PAIR_ZH = re.compile(
+_PAIR_ZH = lazy_re(
     r"(?:账号|帐号|用户名|账户|登录名)[ ：:是为]{0,3}[\w.@+-]{1,64}[\s,，;；/、和|]{0,3}"
     r"(?:登录)?密码[ ：:是为]{0,3}(?P<new>[!-+\--~]{4,64})(?![A-Za-z0-9])",
     re.ASCII,
 )
-_BESIDE = re.compile(
+_BESIDE = lazy_re(
     r"(?i)(?:(?<![A-Za-z])(?:credentials?|log-?in|user(?:name)?[ ]?/[ ]?pass(?:word)?)"
     r"(?: for(?: [\w.-]{1,32}){1,4}?)?[ ]?(?:[:=]|is|are|with|as)"
     r"|(?:账号|帐号|用户名?)[ /、和与及]{0,2}密码(?:分别)?[ ]?[：:是为=])"
     r"[ ]{0,2}(?P<user>[A-Za-z][\w.@+-]{0,63})[ ]?(?P<between>[/|、,，]|and|和)[ ]?(?P<new>[^\s\"',;，。/|]{4,64})",
     re.ASCII,
 )
-DOOR_CODE = re.compile(
+DOOR_CODE = lazy_re(
     r"(?i)(?<![A-Za-z])(?:door|gate|alarm|lock|lockbox|entry|entrance|garage|keypad|safe|vault|wifi)[ -]code"
     r"(?: (?:for|to|of)(?: \w{1,20}){1,3}?)?"
     r"(?: is| was|[ ]?[:=])?[ ](?P<new>\d{4,8}#?)(?![\w-])"
 )
-_VERIFY = re.compile(
+_VERIFY = lazy_re(
     r"(?i)(?<![\w.-])(?:use|enter|type)(?: (?:the )?code)? (?P<new>\d{4,8}) to (?:verify|confirm your (?:identity|account|e-?mail|log-?in"
     r"|sign-?in|number|phone|device|address|registration|new )|log ?in|sign ?in)"
 )
-_SHORT_ZH = re.compile(
+_SHORT_ZH = lazy_re(
     r"(?<!的)(?:门禁|锁屏|支付|开机|取款|银行卡|保险箱|开门|大门|行李箱|解锁|交易|查询|服务)密码[ ]?"
     r"(?P<new>\d{4,8}#?)(?![\w位个次天年月分秒条-])"
 )
@@ -193,8 +192,8 @@ def _said(text: str) -> Iterator[tuple[int, int]]:
             yield start + span[0], start + span[1]
 
 
-_OWN_AT_START = re.compile(r"(?i)(?:^|[.!?,;:\n]|\b(?:and|so|but|yes|ok|okay|hi|hello))\s{0,4}(?:my|his|her|our|their) (?:[a-z-]{1,16} )?$")
-_WHOLE_CLAUSE = re.compile(r"[A-Za-z]{3,24}+(?: [A-Za-z]{3,24}+){0,5}?(?=\s?(?:[.!?,;\n]|$)| (?:and|so|but|for) )")
+_OWN_AT_START = lazy_re(r"(?i)(?:^|[.!?,;:\n]|\b(?:and|so|but|yes|ok|okay|hi|hello))\s{0,4}(?:my|his|her|our|their) (?:[a-z-]{1,16} )?$")
+_WHOLE_CLAUSE = lazy_re(r"[A-Za-z]{3,24}+(?: [A-Za-z]{3,24}+){0,5}?(?=\s?(?:[.!?,;\n]|$)| (?:and|so|but|for) )")
 _OF_PASSWORDS = words_of(
     """hash hashes hashing salt length strength complexity expiry expiration age history policy policies format owner reset change rotation
     hint hints rules rule value values entropy encryption encoding digest algorithm date field case characters character name type
@@ -214,7 +213,7 @@ def _is_short_for_is(text: str, start: int, end: int) -> bool:
     return clause is not None and _OF_PASSWORDS.isdisjoint(clause[0].lower().split())
 
 
-_ANSWER = re.compile(r"[\"'“]?(?P<new>[A-Za-z0-9][^\n.,;!?\"”]{1,60})")
+_ANSWER = lazy_re(r"[\"'“]?(?P<new>[A-Za-z0-9][^\n.,;!?\"”]{1,60})")
 
 
 def _answer(piece: str) -> tuple[int, int] | None:

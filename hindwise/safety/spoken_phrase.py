@@ -1,14 +1,13 @@
 """Passwords of several plain words: where does a phrase behind "the password is" end, and does it only tell something of the password?"""
 
-import re
-
 from hindwise.safety.spoken_words import BEGIN_TWO_WORDS, BESIDE_PREDICATES, FUNCTION, IMPERATIVE, OF_FORMS, PREDICATES
+from hindwise.text.lazy_re import lazy_re
 
 _Word = tuple[str, int, int]
 """A word, and where it begins and ends."""
 
-_GOES_ON = re.compile(r"(?i) (?:with|the|an?|my|your|our|it|them|this|that|for|from|in|on|by|as|to|more|less|every)\b")
-_WORD_FORM = re.compile(r"[A-Za-z0-9!@#$%^&*+?~._'’-]{1,40}")
+_GOES_ON = lazy_re(r"(?i) (?:with|the|an?|my|your|our|it|them|this|that|for|from|in|on|by|as|to|more|less|every)\b")
+_WORD_FORM = lazy_re(r"[A-Za-z0-9!@#$%^&*+?~._'’-]{1,40}")
 _SUFFIXES = ("ed", "ing", "ly", "able", "ible", "ful", "less")
 _MAX_WORDS = 8
 _NEVER_FIRST = (FUNCTION | IMPERATIVE | OF_FORMS) - BEGIN_TWO_WORDS

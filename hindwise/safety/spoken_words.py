@@ -1,6 +1,6 @@
 """Words that follow "the password is" or 「密码是」 without being a password. Lists, no rules: see `spoken`."""
 
-import re
+from hindwise.text.lazy_re import lazy_re
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -63,15 +63,15 @@ OF_FORMS = words_of(
 )
 """Words of forms, messages and documentation."""
 
-SAYS_ZH_NOT_BEGIN = re.compile(
+SAYS_ZH_NOT_BEGIN = lazy_re(
     r"什么|否|不|错|对|正确|必|空|多少|谁|哪|怎|如何|用|由|为|加密|默认|初始|请|输入|需|要|可|已|未|没|无|有|在|给|系统|随机|自动|[一二两三四五六七八九十几半]"
     r"|[您你我他她它]|这|那|同|和|跟|上|下|登录|登陆|存|区分|大小写|字母|数字|个|最|很|太|比较|非常|通过|根据|以|从|被|让|保密|敏感|安全|重要|过期|失效"
     r"|旧|新|原|之前|后来|刚|指|否则|但|所以|因为|如果|当|每|其|另|别|只|都|也|还|就|又|再|先|能|会|应|得|该|自己|随便|任意|纯|明文|密文|哈希|公开|公共|共享"
     r"|秘密$|必填|选填|可选|长度|至少|最少|最多|字符|位数|格式|类型|见|详|查看|参|联系|问|找|忘|管理员|永久|临时|强|弱|简单|复杂|唯一|固定|统一|生日|手机|身份证|学号|工号|姓名|拼音"
 )
-SAYS_ZH_NOT_END = re.compile(
+SAYS_ZH_NOT_END = lazy_re(
     r"[的了吗呢吧么过位着中啊呀啦嘛]$|(?:错误|正确|失败|成功|有误|为空|过短|太短|太长|过期|失效|必填|不变|一样|相同|一致)$"
 )
-NOT_SAID_ZH = re.compile(
+NOT_SAID_ZH = lazy_re(
     r"请|输入|必须|不能|长度|字符|字母|数字|大小写|错误|失败|密码|口令|用户|登录|注册|修改|重置|设置|忘记|过期|默认|随机|生成|加密|保存|存储|管理员"
 )

@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from hindwise.text.lazy_re import lazy_re
+
 _BEFORE = r"(?<![A-Za-z0-9_.-])"
 """A token starts here. Not `\\b`: to Python a Chinese character is a word character too."""
 _MIXED = r"(?=[A-Za-z_-]{0,60}\d)"
@@ -18,11 +20,11 @@ class Form(NamedTuple):
 
 
 def _key(signs: str, form: str, *, anywhere: bool = False) -> Form:
-    return Form("api-key", tuple(signs.split()), re.compile(form if anywhere else _BEFORE + form))
+    return Form("api-key", tuple(signs.split()), lazy_re(form if anywhere else _BEFORE + form))
 
 
 FORMS: tuple[Form, ...] = (
-    Form("jwt", ("eyj",), re.compile(_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{4,}+")),
+    Form("jwt", ("eyj",), lazy_re(_BEFORE + r"eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{4,}+")),
     _key("sk-", r"sk-(?=[A-Za-z_-]{0,120}\d)[A-Za-z0-9_-]{8,}+"),
     _key("sk-", r"sk-(?=[A-Za-z]{0,60}[A-Z])[A-Za-z]{24,}+(?![A-Za-z0-9_-])"),  # one in many has no digit
     _key("k_live_ k_test_", r"(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{8,}+"),

@@ -32,6 +32,7 @@ from hindwise.text.bilingual_grammar import (
 )
 from hindwise.text.bilingual_words import ENTRIES, PERSONS, PLACES, WHOLE_VALUES
 from hindwise.text.language import CJK
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.particulars import MONTHS
 from hindwise.text.remembered import remembered
 from hindwise.text.values import normalise_value
@@ -154,16 +155,16 @@ _LITTLE = frozenset(
     (SKIP, "have to", *words("can want need like have must should undone only good new today send write ask find done not ? #1"))
 )
 """Concepts that tell little of what a text is about."""
-_NAME = re.compile(r"^=[a-z][\w-]{2,}$", re.ASCII)
+_NAME = lazy_re(r"^=[a-z][\w-]{2,}$", re.ASCII)
 _MARKS = " \t.,;:!?。，；：！？、"
-_CJK = re.compile(f"[{CJK}]")
-_AND = re.compile(r"\b(?:and|nor|plus)\b|[和与及、并]|而且")
-_HAZARD = re.compile(
+_CJK = lazy_re(f"[{CJK}]")
+_AND = lazy_re(r"\b(?:and|nor|plus)\b|[和与及、并]|而且")
+_HAZARD = lazy_re(
     r"[,;，；]|\b(?:than|over|instead|rather|unless|except|if|but|or|before|after|until|since|from|between|used to|without|when|while"
     r"|because|more|less)\b|比(?!较|萨|利时|如|赛)|而不|除了|除非|除外|如果|要是|但|或|之前|之后|以前|以后|直到|从(?!不|来不)|至|不含|才|时候|因为|(?<!不)再(?!也?不)|[别不]是"
 )
 """What sets one thing against another, or under a condition."""
-_FRAME = re.compile(
+_FRAME = lazy_re(
     r"^(?:(?:please|always|from now on|in (?:the )?future|going forward|make sure(?: to)?|be sure to|remember to|the user(?:'s)?"
     r"|请(?:你|您)?|以后|今后|从现在起|从今以后|往后|一律|务必|一定要?|总是|记得|用户的?|我们?的?)[\s,，]*)+"
 )
@@ -172,7 +173,7 @@ _DENYING = frozenset({"dislike", "hate", "can not stand"})
 _ASIDE = tuple(
     (
         english,
-        re.compile(
+        lazy_re(
             rf"(?P<said>[^,，]+?)(?: |, ){english} (?P<aside>[^,，]+)|{english} (?P<aside2>[^,，]+), (?P<said2>[^,，]+)"
             rf"|(?P<aside3>[^,，]+?){chinese}[,，]?(?P<said3>[^,，]+)"
         ),
@@ -186,9 +187,9 @@ _ASIDE = tuple(
 
 _MONTH_NUMBER = {name: number for number, name in enumerate(words("jan feb mar apr may jun jul aug sep oct nov dec"), 1)}
 _DAYS = (
-    re.compile(rf"\b(?P<month>{MONTHS})\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b"),
-    re.compile(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{MONTHS})\b"),
-    re.compile(r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]?"),
+    lazy_re(rf"\b(?P<month>{MONTHS})\.? (?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b"),
+    lazy_re(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<month>{MONTHS})\b"),
+    lazy_re(r"(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]?"),
 )
 
 
@@ -215,7 +216,7 @@ _ZH |= PHRASES_ZH
 _AS_LISTED = frozenset(word for english, _ in ENTRIES for word in english) | {"moved", "preferred"}
 _LONGEST_EN, _LONGEST_ZH = max(map(len, _EN)), max(map(len, _ZH))
 
-_PIECE = re.compile(rf"--\d\d-\d\d|\d+(?:[.,:/-]\d+)*|[{CJK}]+|[^\W\d_{CJK}](?:(?![{CJK}])[\w'-])*|[%€$£¥]")
+_PIECE = lazy_re(rf"--\d\d-\d\d|\d+(?:[.,:/-]\d+)*|[{CJK}]+|[^\W\d_{CJK}](?:(?![{CJK}])[\w'-])*|[%€$£¥]")
 _SIGN = {"€": "euro", "$": "dollar", "£": "pound", "¥": "yuan", "%": "percent"}
 
 

@@ -3,8 +3,7 @@
 Duty and time are told apart or nothing is compared: "must not send" and 「不用发」, "I was" and 「我是」 are no two ways to say one thing.
 """
 
-import re
-
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.tokens import query_tokens
 
 NOT, SKIP, UNSURE, DONE, HAVE = "not", "", "?", "done", "have"
@@ -16,7 +15,7 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
+_HYPHEN = lazy_re(r"(?<=[a-z])-(?=[a-z])")
 
 
 def stems(words: str) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """Makes any text safe to store, to tokenise and to hand to C code; and cuts it. Nothing here changes a visible character."""
 
-import re
 import unicodedata
 
-_UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+from hindwise.text.lazy_re import lazy_re
+
+_UNWANTED = lazy_re("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 """C0 controls but tab and newline, DEL, and lone surrogates: a NUL cuts text in C code silently, a surrogate cannot be encoded."""
 
 ELLIPSIS = "…"

@@ -9,6 +9,7 @@ import re
 
 from hindwise.text import particulars as p
 from hindwise.text.clean import nfkc, truncate
+from hindwise.text.lazy_re import lazy_re
 
 MAX_CHARS = 300
 
@@ -16,41 +17,41 @@ _HOLE = "\ue000"
 """Stands where something particular was; from the private use area, so that no text brings its own. Gone in the end."""
 
 _DROPPED = (p.URL, p.EMAIL, p.UUID, p.DATE, p.TIME, p.MONEY, p.CODE, p.TITLED_NAME_ZH)
-_AIRPORTS = re.compile(r"\b(?i:from|to|via|at|in) [A-Z]{3}\b")
-_CITIES = re.compile(r"\b(?i:from|to|via) [A-Z][a-z]+(?: [A-Z][a-z]+)*\b")
-_FOR_NAME = re.compile(r"\b(?i:for|with|of|by) ([A-Z][a-z]+)(?:'s)?(?=\s*(?:$|[.,;:!?]|\ue000))")
-_POSSESSIVE = re.compile(r"\b[A-Z][a-z]+'s\b")
-_ZH_COUNT = re.compile(
+_AIRPORTS = lazy_re(r"\b(?i:from|to|via|at|in) [A-Z]{3}\b")
+_CITIES = lazy_re(r"\b(?i:from|to|via) [A-Z][a-z]+(?: [A-Z][a-z]+)*\b")
+_FOR_NAME = lazy_re(r"\b(?i:for|with|of|by) ([A-Z][a-z]+)(?:'s)?(?=\s*(?:$|[.,;:!?]|\ue000))")
+_POSSESSIVE = lazy_re(r"\b[A-Z][a-z]+'s\b")
+_ZH_COUNT = lazy_re(
     r"(?:第|(?<![\d零〇一二两三四五六七八九十百千万亿]))(?:[\d零〇一二两三四五六七八九十百千万亿]{1,24}+|\ue000)\s{0,8}(?:天|日|号|个月|个|次|张|元|块|小时|分钟|年|月|周|人|位|件|岁|点|晚|间)"
 )
-_EN_COUNT = re.compile(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred)\b(?!-)")
-_COURTESY = re.compile(
+_EN_COUNT = lazy_re(r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred)\b(?!-)")
+_COURTESY = lazy_re(
     r"^(?:(?:(?:hi|hello|hey)(?: there)?|please|kindly|(?:can|could|would) you(?: please)?|i(?: would|'d) like (?:you )?to|"
     r"i (?:want|need)(?: you)? to|i(?: am|'m) (?:looking|trying|hoping) to|i was (?:looking|trying|hoping) to|help me(?: to)?|"
     r"你好|您好|请问|请你|请您|请|麻烦你|麻烦您|麻烦|我想要|我想|我要|我需要|帮我|帮忙)(?![a-z'])[\s,，!！.。]*)+"
 )
-_THANKS = re.compile(
+_THANKS = lazy_re(
     r"[\s,，!！.。?？]*(?:\bplease|\bthanks|\bthank you|"
     r"\b(?:can|could|would) you (?:please )?(?:help|assist)(?: me)?(?: with (?:that|this|it))?|"
     r"谢谢你?您?|多谢|可以吗|好吗|行吗|能帮我吗)[\s,，!！.。?？]*$"
 )
-_LITTLE_WORDS = re.compile(r"\b(?:a|an|the|my|your|our|his|her|their|this|that)\b(?=\s)")
+_LITTLE_WORDS = lazy_re(r"\b(?:a|an|the|my|your|our|his|her|their|this|that)\b(?=\s)")
 _LINK = (
     r"(?:for|of|named|called|by|to|from|on|at|with|under|in|via|until|since|before|after|between|about|and|or|"
     r"with id|id|number|no\.?|numbered|due)"
 )
-_DANGLING = re.compile(rf"(?:\b{_LINK}\s+)+{_HOLE}|{_HOLE}")
-_DANGLING_ZH = re.compile(rf"[为给帮替从到在于和与及叫是]?\s*{_HOLE}\s*的?")
-_INTRODUCTION = re.compile(
+_DANGLING = lazy_re(rf"(?:\b{_LINK}\s+)+{_HOLE}|{_HOLE}")
+_DANGLING_ZH = lazy_re(rf"[为给帮替从到在于和与及叫是]?\s*{_HOLE}\s*的?")
+_INTRODUCTION = lazy_re(
     rf"(?:\bmy name is|\bi am|\bi'm|\bthis is|\b(?:my )?(?:user )?(?:name|id|email|number)(?: is|:)?|我叫|我是|"
     rf"(?:我的)?(?:用户)?(?:名字|姓名|id|编号|账号)(?:是|叫|为|:)?)\s*{_HOLE}[\s,.;!，。；！]*(?:\band\b)?"
 )
 """Who somebody is, said before what they want."""
-_MARKS = re.compile(r"[^\w\s'-]|(?<!\w)'|'(?!\w)|(?<!\w)-|-(?!\w)")
-_SPACE_AT_CJK = re.compile(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
-_LAST_LINK = re.compile(rf"\s+{_LINK}$")
+_MARKS = lazy_re(r"[^\w\s'-]|(?<!\w)'|'(?!\w)|(?<!\w)-|-(?!\w)")
+_SPACE_AT_CJK = lazy_re(r"(?<=[\u3400-\u9fff])\s+|\s+(?=[\u3400-\u9fff])")
+_LAST_LINK = lazy_re(rf"\s+{_LINK}$")
 _MAX_ROW = 40
-_ROW = re.compile(r"[\s,，!！.。?？]{41,}|\d{41,}")
+_ROW = lazy_re(r"[\s,，!！.。?？]{41,}|\d{41,}")
 """Of marks, blanks or digits: all of them go in the end, and some expressions are tried anew from each of a row."""
 
 

@@ -4,14 +4,15 @@ import re
 from typing import Literal
 
 from hindwise.text.clean import nfkc
+from hindwise.text.lazy_re import lazy_re
 
 Language = Literal["en", "zh"]
 
 CJK = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f"
 """Inside of a character class: Han, kana and Hangul, the scripts that are written without spaces or cut into bigrams here."""
 
-_CJK_CHAR = re.compile(f"[{CJK}]")
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f][\w'’.-]*", re.ASCII)
+_CJK_CHAR = lazy_re(f"[{CJK}]")
+_LATIN_WORD = lazy_re(r"[A-Za-z\u00c0-\u024f][\w'’.-]*", re.ASCII)
 
 _CHARS_PER_WORD = 1.5
 """A Chinese word is one or two characters long."""

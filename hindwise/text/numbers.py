@@ -3,6 +3,8 @@
 import re
 from decimal import Decimal
 
+from hindwise.text.lazy_re import lazy_re
+
 _ZH_DIGIT = {char: value for value, chars in enumerate(["零〇", "一", "二两", "三", "四", "五", "六", "七", "八", "九"]) for char in chars}
 _ZH_SMALL = {"十": 10, "百": 100, "千": 1000}
 _ZH_LARGE = {"万": 10_000, "亿": 100_000_000}
@@ -12,10 +14,10 @@ ZH_UNITS = (
 )
 """Words after which a Chinese numeral is surely a number; elsewhere it may be part of a word (统一, 一般)."""
 
-_ZH_NUMBER = re.compile(
+_ZH_NUMBER = lazy_re(
     rf"(?<![\d.{_ZH_NUMERAL}])[{_ZH_NUMERAL}]+(?=(?:{ZH_UNITS}))|(?<=第)[{_ZH_NUMERAL}]+(?![\d{_ZH_NUMERAL}])|^[{_ZH_NUMERAL}]+$"
 )
-_ZH_MIXED = re.compile(rf"(?<![\d.])(\d+(?:\.\d+)?)([万亿])(?![\d{_ZH_NUMERAL}])")
+_ZH_MIXED = lazy_re(rf"(?<![\d.])(\d+(?:\.\d+)?)([万亿])(?![\d{_ZH_NUMERAL}])")
 
 _ONES_WORDS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
@@ -26,7 +28,7 @@ _EN_TENS = {word: 10 * value for value, word in enumerate(_TENS_WORDS.split(), s
 _EN_SCALE = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
 _ONES, _TENS = "|".join(_EN_ONES), "|".join(_EN_TENS)
 _BELOW_100 = rf"(?:(?:{_TENS})(?:[ -](?:one|two|three|four|five|six|seven|eight|nine)\b)?|(?:{_ONES}))"
-_EN_NUMBER = re.compile(
+_EN_NUMBER = lazy_re(
     rf"(?<![\w.-])(?:{_BELOW_100}\b(?: (?:hundred|thousand|million)\b)?(?: and {_BELOW_100}\b)?)(?!-?\w)",
 )
 

@@ -4,21 +4,22 @@ import re
 from collections.abc import Iterable
 
 from hindwise.text.generalise import generalise
+from hindwise.text.lazy_re import lazy_re
 
 BRIEF_MARKER = "[hindwise brief"
 """Stands in the guide sentence of every brief. What follows it was told by us and is never learned from again."""
 
-_MARKER = re.compile(re.escape(BRIEF_MARKER), re.IGNORECASE)
-_BRIEF_END = re.compile(r"\[/hindwise brief\]|\n[ \t]*\n(?![ \t]*(?:\[|-|•|\d+\.|【))")
+_MARKER = lazy_re(re.escape(BRIEF_MARKER), re.IGNORECASE)
+_BRIEF_END = lazy_re(r"\[/hindwise brief\]|\n[ \t]*\n(?![ \t]*(?:\[|-|•|\d+\.|【))")
 """A brief ends at its end mark, or at an empty line that no heading or list item follows."""
 
-_TOLD_LINE = re.compile(
+_TOLD_LINE = lazy_re(
     r"(?im)^.*(?:\bseen \d{1,2} [a-z]{3} \d{4}(?: in \d+ tasks)?; (?:this user's own|shared by this agent's users|from a (?:tool|web page))"
     r"|记于\d{4}年\d{1,2}月\d{1,2}日(?:，\d+次任务)?；(?:用户自己的|智能体共享|来自(?:工具|网页)))[)）][ \t]*(?:\n|$)"
 )
 """A line of a brief by its closing words: a single line is pasted without the guide sentence."""
 
-_SIMULATOR_MARK = re.compile(r"(?:(?<!\s)\s++)?###\w++###\s*+")
+_SIMULATOR_MARK = lazy_re(r"(?:(?<!\s)\s++)?###\w++###\s*+")
 
 MAX_READ_CHARS = 2_000
 """Of the goal or the first words: what is longer is material, not the request."""

@@ -4,10 +4,9 @@ English has its stop words taken out. Chinese bigrams run across words, so that 
 by chance: of 「我叔叔是做什么工作的呢」 only 「叔叔」 and 「工作」 tell. What an index keeps has all its bigrams; only questions are cut.
 """
 
-import re
-
 from hindwise.text.clean import nfkc
 from hindwise.text.language import CJK
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.tokens import query_tokens, tokens
 
 _FUNCTION_WORDS = """
@@ -27,8 +26,8 @@ def _longest_first(words: str) -> str:
     return "|".join(sorted(words.split(), key=len, reverse=True))
 
 
-_CUT = re.compile(f"({_longest_first(_NO_FUNCTION_WORDS)})|{_longest_first(_FUNCTION_WORDS)}")
-_ONE_SIGN = re.compile(f"[{CJK}]")
+_CUT = lazy_re(f"({_longest_first(_NO_FUNCTION_WORDS)})|{_longest_first(_FUNCTION_WORDS)}")
+_ONE_SIGN = lazy_re(f"[{CJK}]")
 
 
 def telling_tokens(text: str) -> list[str]:

@@ -5,9 +5,9 @@ prose and Chinese; it rather counts too many than too few, so that a brief keeps
 """
 
 import math
-import re
 
 from hindwise.text.language import CJK
+from hindwise.text.lazy_re import lazy_re
 
 CJK_TOKENS_PER_CHAR = 0.75
 """Between 0.6 (vocabularies made for Chinese) and 1.0 (older ones)."""
@@ -15,9 +15,9 @@ LATIN_CHARS_PER_TOKEN = 6
 """Words of up to six letters are one token; with spaces and punctuation this comes to about four characters a token."""
 DIGITS_PER_TOKEN = 3
 
-_CJK = re.compile(f"[{CJK}]")
+_CJK = lazy_re(f"[{CJK}]")
 # A run is found in pieces of one token each, so that their number is its cost, rounded up.
-_PIECE = re.compile(rf"\d{{1,{DIGITS_PER_TOKEN}}}|(?:(?![{CJK}])[^\W\d]){{1,{LATIN_CHARS_PER_TOKEN}}}|(?![{CJK}])[^\w\s]|\n")
+_PIECE = lazy_re(rf"\d{{1,{DIGITS_PER_TOKEN}}}|(?:(?![{CJK}])[^\W\d]){{1,{LATIN_CHARS_PER_TOKEN}}}|(?![{CJK}])[^\w\s]|\n")
 
 
 def _class_of(char: str) -> str:

@@ -5,7 +5,6 @@ word cutters get wrong (notes: R@5 58 against 55 with a cutter). Identifiers giv
 A change here makes stored tokens wrong: raise TOKENIZER_VERSION and rebuild the index.
 """
 
-import re
 import threading
 from collections.abc import Iterator
 
@@ -13,6 +12,7 @@ import Stemmer
 
 from hindwise.text.clean import nfkc
 from hindwise.text.language import CJK
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 from hindwise.text.stop_words import STOP_WORDS
 
@@ -22,10 +22,10 @@ TOKENIZER_VERSION = 1
 _MAX_TOKEN_CHARS = 64
 """Longer runs (base64, minified code) are cut: nobody searches for them."""
 
-_RUN = re.compile(rf"(?P<cjk>[{CJK}]+)|(?P<word>(?:(?![{CJK}])\w)+(?:['.,:/-](?:(?![{CJK}])\w)+)*)")
-_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-_JOINTS = re.compile(r"[_.,:/-]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_RUN = lazy_re(rf"(?P<cjk>[{CJK}]+)|(?P<word>(?:(?![{CJK}])\w)+(?:['.,:/-](?:(?![{CJK}])\w)+)*)")
+_NUMBER = lazy_re(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_JOINTS = lazy_re(r"[_.,:/-]+")
+_CAMEL = lazy_re(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 _local = threading.local()
 

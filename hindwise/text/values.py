@@ -1,23 +1,22 @@
 """When are two slot values the same? Where their normal forms are equal. What is unsure stays different: a missed duplicate costs a
 line, a wrong merge costs a truth."""
 
-import re
-
 from hindwise.text.clean import nfkc
 from hindwise.text.dates import iso_dates
 from hindwise.text.language import CJK
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.numbers import digits_for_words
 
-_DASHES = re.compile("[\u2010-\u2015\u2212]")
-_UNIT = re.compile(
+_DASHES = lazy_re("[\u2010-\u2015\u2212]")
+_UNIT = lazy_re(
     r"(?<=\d)\s*-?\s*(day|week|month|year|hour|minute|second|night|time|person|people|ticket|bag|seat|dollar|euro|kilometer|kilometre|"
     r"meter|metre|kilogram|gram|pound|mile|percent|hr|min|sec|km|kg)s?\b"
 )
 _SAME_UNIT = {"hr": "hour", "min": "minute", "sec": "second", "percent": "%", "people": "person", "kilometer": "km", "kilometre": "km"}
 _SAME_UNIT |= {"metre": "meter", "kilogram": "kg"}
-_MONEY_CENTS = re.compile(r"(?<=[$€£¥])(\d+)\.00(?!\d)")
-_ARTICLE = re.compile(r"^(?:a|an|the)\s+(?=\S)")
-_CJK_SPACE = re.compile(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
+_MONEY_CENTS = lazy_re(r"(?<=[$€£¥])(\d+)\.00(?!\d)")
+_ARTICLE = lazy_re(r"^(?:a|an|the)\s+(?=\S)")
+_CJK_SPACE = lazy_re(rf"(?<=[{CJK}])\s+|\s+(?=[{CJK}])")
 _EDGE_MARKS = " \t\n.,;:!?。，；：！？、\"'“”‘’「」"
 
 

@@ -7,7 +7,6 @@ Retrying what may heal is Temporal's affair: the provider's client never retries
 import asyncio
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,6 +23,7 @@ from hindwise.reflect.llm.ability import FORMATS, Abilities, Ability
 from hindwise.safety.contacts import Contacts, mask_contacts
 from hindwise.settings import Settings
 from hindwise.text.clean import clean
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.token_budget import count_tokens
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ MAX_TOLD_TOKENS = 10_000_000
 REASONING_FACTOR = 4
 """Endpoints that want max_completion_tokens count hidden reasoning in it: the limit is this many times the answer's."""
 _MAX_RAW_CHARS = 200_000
-_SAFE_CODE = re.compile(r"[a-z][a-z0-9_]{2,40}")
+_SAFE_CODE = lazy_re(r"[a-z][a-z0-9_]{2,40}")
 _NAMES_FORMAT = ("response_format", "json_schema", "json_object", "structured output", "grammar", "guided_json")
 
 

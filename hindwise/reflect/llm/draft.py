@@ -1,6 +1,5 @@
 """From the form a model filled in to drafts: numbers become turns and memories, origins come from the turns, never from the model."""
 
-import re
 from collections.abc import Sequence
 
 from hindwise.errors import AnswerUnusable
@@ -13,11 +12,12 @@ from hindwise.reflect.llm.schema import NOTHING_SAID, AgreedForm, AnswerForm, Ci
 from hindwise.reflect.rules.attributes import ATTRIBUTES, VALUES_ZH
 from hindwise.reflect.rules.slots import Slot, slot_of
 from hindwise.safety.origin import trust_of
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.tokens import tokens
 
 _LISTED = frozenset(attribute.name for attribute in ATTRIBUTES)
-_USERS = re.compile(r"(?i)\b(?:the )?(?:user|customer)['’]s ")
-_USER_DOES = re.compile(r"(?i)\b(?:the )?(?:user|customer) (\w+)")
+_USERS = lazy_re(r"(?i)\b(?:the )?(?:user|customer)['’]s ")
+_USER_DOES = lazy_re(r"(?i)\b(?:the )?(?:user|customer) (\w+)")
 _FIRST_PERSON = {"is": "am", "has": "have", "was": "was", "does": "do"}
 _USER = frozenset({"", "user", "the user", "用户", "客户", "customer", "the customer"})
 

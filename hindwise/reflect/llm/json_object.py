@@ -11,16 +11,17 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from hindwise.errors import AnswerUnusable
+from hindwise.text.lazy_re import lazy_re
 
-_THINKING = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_THOUGHT_ENDS = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_THINKING = lazy_re(r"<think(?:ing)?>", re.IGNORECASE)
+_THOUGHT_ENDS = lazy_re(r"</think(?:ing)?>", re.IGNORECASE)
+_THOUGHT = lazy_re(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _CLOSER = {"{": "}", "[": "]"}
 _NARROW = str.maketrans("｛｝［］【】：，　＂", '{}[][]:, "')
 _WIDE = "｛［【“＂：，"
-_UNESCAPED, _ESCAPED = re.compile(r'(?<!\\)"'), r'\\"'
+_UNESCAPED, _ESCAPED = lazy_re(r'(?<!\\)"'), r'\\"'
 _OPENING, _CLOSING = "“”＂„", "”“＂"
-_AFTER_TEXT = re.compile(r"\s*(?:[:：,，}\]｝］】]|$)")
+_AFTER_TEXT = lazy_re(r"\s*(?:[:：,，}\]｝］】]|$)")
 
 
 def parse_object(text: str) -> dict[str, object]:

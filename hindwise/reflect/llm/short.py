@@ -5,7 +5,6 @@ thing, with an example, it finds it. What it may not know is not asked: the type
 stand in the turns that it names. A lesson whose words do not come from the transcript is refused, since such a model makes things up.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
@@ -23,6 +22,7 @@ from hindwise.safety.identities import identities
 from hindwise.safety.poison import poison_in
 from hindwise.text.clean import nfkc, one_line
 from hindwise.text.language import Language, say
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.tokens import tokens
 
 UNSURE = 0.3
@@ -40,10 +40,10 @@ _MAX_PART_CHARS = 1_000
 """Of what a small model wrote into one field: it may go on with one sign until it is stopped, and a lesson has 160."""
 _PARTS = ("applies_when", "do", "why")
 _TEXT = {"type": "string"}
-_WHEN = {"en": re.compile(r"(?i)^(?:when(?:ever)?|if|in case)\s+"), "zh": re.compile(r"^(?:当|如果|若|在)")}
-_AFTER = {"en": re.compile(r"[\s.,;:]+$"), "zh": re.compile(r"(?:的?时候?|的情况下?|[\s，。；：,.])+$")}
-_BECAUSE = {"en": re.compile(r"(?i)^(?:because|since|as)\s+"), "zh": re.compile(r"^(?:因为|由于)")}
-_PLAIN_START = re.compile(r"[A-Z][a-z]+\s")
+_WHEN = {"en": lazy_re(r"(?i)^(?:when(?:ever)?|if|in case)\s+"), "zh": lazy_re(r"^(?:当|如果|若|在)")}
+_AFTER = {"en": lazy_re(r"[\s.,;:]+$"), "zh": lazy_re(r"(?:的?时候?|的情况下?|[\s，。；：,.])+$")}
+_BECAUSE = {"en": lazy_re(r"(?i)^(?:because|since|as)\s+"), "zh": lazy_re(r"^(?:因为|由于)")}
+_PLAIN_START = lazy_re(r"[A-Z][a-z]+\s")
 """A capital that stands only for the beginning of a sentence."""
 
 

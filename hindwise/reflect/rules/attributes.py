@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from hindwise.text.bilingual_words import VALUES_ZH
 from hindwise.text.cue import Cue
+from hindwise.text.lazy_re import lazy_re
 
 __all__ = ["ATTRIBUTES", "A_CALL", "LISTED", "VALUES_ZH", "Attribute"]
 
@@ -18,7 +19,7 @@ class Attribute(NamedTuple):
 
 
 def _attribute(name: str, pattern: str, **values: str) -> Attribute:
-    compiled = tuple((value.replace("_", " ").replace("e mail", "e-mail"), re.compile(f"(?i){words}")) for value, words in values.items())
+    compiled = tuple((value.replace("_", " ").replace("e mail", "e-mail"), lazy_re(f"(?i){words}")) for value, words in values.items())
     return Attribute(name, Cue(pattern), compiled)
 
 

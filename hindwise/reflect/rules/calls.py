@@ -10,6 +10,7 @@ from hindwise.reflect.rules.findings import Read, lesson, of_step
 from hindwise.reflect.rules.wording import chain, clause_variants, general_error, last_of, listed, variants, when
 from hindwise.reflect.transcript import Step, call_names, is_nothing, is_thought
 from hindwise.safety.origin import is_order_in_error
+from hindwise.text.lazy_re import lazy_re
 
 LOOP_AT = 3
 """The same call with the same arguments this often goes in circles; with the same error twice is enough."""
@@ -110,7 +111,7 @@ def changed_arguments(before: dict[str, Any], after: dict[str, Any]) -> list[str
     return [name for name in (*after, *(n for n in before if n not in after)) if before.get(name) != after.get(name)]
 
 
-_OF_PEOPLE = re.compile(
+_OF_PEOPLE = lazy_re(
     r"(?i)(?:user|customer|employee|patient|member|contact|person|passenger|owner)s?(?:_id)?$|.*name$|.*mail.*|.*phone.*|.*address.*"
 )
 

@@ -12,6 +12,7 @@ from hindwise.reflect.rules.slots import slot_of
 from hindwise.reflect.rules.wording import last_of, listed, variants, when
 from hindwise.reflect.transcript import call_names, user_turns, without_briefs
 from hindwise.safety.personal import without_personal
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.tokens import tokens
 
 MAX_TURNS = 60
@@ -72,7 +73,7 @@ def _attribute_to_ask(run: Read, words: str) -> Action | None:
 
 ALIKE = {"en": 0.75, "zh": 0.5}
 """Words (in Chinese: pairs of characters) in common among all of two questions, from which on they are the same question."""
-_FILLING = re.compile(r"(?i)\b(?:please|could you|can you|tell me)\b|[呢吗吧啊呀您你的]|请问|麻烦")
+_FILLING = lazy_re(r"(?i)\b(?:please|could you|can you|tell me)\b|[呢吗吧啊呀您你的]|请问|麻烦")
 ASKED_AT = 3
 MAX_QUESTION_CHARS = 400
 
@@ -112,7 +113,7 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> float:
 
 # --- a detail that the user does not have ---------------------------------------------------------------------------------------------
 
-_LACKS = re.compile(
+_LACKS = lazy_re(
     r"(?i)\b(?:don'?t|do not|can'?t|cannot) (?:currently |actually )?(?:have|know|remember|recall|find) (?:my|the|our"
     r"|any) (?P<en>(?:[a-z]+ ){0,2}[a-z]+)"
     r"|(?:不知道|不记得|记不清|找不到|没带|手头没有)(?:我的|那个)?(?P<zh>[\u4e00-\u9fff]{2,8}?)(?=[，。！？,.!?]|了|$)"

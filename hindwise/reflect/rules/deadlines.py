@@ -4,9 +4,9 @@ Only a sentence that tells this and nothing else is read, and a thing is known b
 "the report". So the day told last closes the one before, and two things never meet.
 """
 
-import re
 from typing import NamedTuple
 
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.particulars import MONTHS
 
 
@@ -27,7 +27,7 @@ _THING = r"(?P<thing>(?!(?:deadline|due date)\b)[a-z][\w-]*(?: (?!(?:and|or|is|a
 _IS = r"(?:is|are|(?:has|have|was|were)(?: been)? (?:moved|postponed|changed|extended|brought forward|pushed back) to|moved to)(?: now)?"
 _LEAD = r"\W*(?:(?:actually|sorry|correction|update|oh|no)[,:] )?(?:(?:please )?(?:remember|note)(?: that|:|,)? )?"
 _ENGLISH = tuple(
-    re.compile(rf"(?i){_LEAD}{said} (?:on |by )?{_WHEN}[.!]?\s*")
+    lazy_re(rf"(?i){_LEAD}{said} (?:on |by )?{_WHEN}[.!]?\s*")
     for said in (
         rf"(?:the|my|our) {_THING} (?:is|are) (?:now )?due(?: now)?",
         rf"(?:the |my |our )?(?:deadline|due date) (?:for|of) (?:(?:the|my|our) )?{_THING} {_IS}",
@@ -45,13 +45,13 @@ _THING_ZH = rf"(?:我们?的|这[份个篇]|那[份个篇])?(?P<thing>(?:{_NO_TH
 _MOVED_ZH = r"(?:改|推迟|提前|延期|延|顺延|调整|变更?)(?:[到至成为])"
 _LEAD_ZH = r"\W*(?:(?:对了|更正|不对|不好意思)[，,：:])?(?:请?(?:记住|记下|注意)[：:，,]?\s?)?"
 _CHINESE = tuple(
-    re.compile(rf"{_LEAD_ZH}{_THING_ZH}{said}(?:了|啦)?[。.！!]?\s*")
+    lazy_re(rf"{_LEAD_ZH}{_THING_ZH}{said}(?:了|啦)?[。.！!]?\s*")
     for said in (
         rf"(?:现在)?(?:{_MOVED_ZH})?{_WHEN_ZH}(?:要|得|必须|需要|就要|才)?(?:提交|上交|交付|交稿|交|截止|到期)",
         rf"的?(?:截止|提交|交付|到期)(?:日期?|时间|期限)?(?:现在)?(?:是|为|在|定在|{_MOVED_ZH})?{_WHEN_ZH}",
     )
 )
-_NO_NAME = re.compile(
+_NO_NAME = lazy_re(
     r"(?i)(?:(?:first|second|third|last|next|other|latter|former|same|whole|new|old)(?: |$))?(?:ones?|things?|others?|rest)?"
     r"|.*(?:[我你您他她它咱谁不没别]|大家|可以|希望|已经|这个|那个|东西|[今昨明]天).*"
 )

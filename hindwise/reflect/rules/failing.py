@@ -16,11 +16,12 @@ from hindwise.reflect.rules.wording import general_error
 from hindwise.reflect.transcript import Step, is_empty_result, without_briefs
 from hindwise.reflect.verdict import verdict_of
 from hindwise.text.clean import truncate
+from hindwise.text.lazy_re import lazy_re
 
 MAX_READ_CHARS = 6_000
 """Of one turn: signs stand where somebody speaks, not deep in a page that was read."""
 
-ASSUMED = re.compile(
+ASSUMED = lazy_re(
     r"(?i)\b(?:let'?s |i(?:'ll| will)? |we(?:'ll| will)? |to |can |must |should |have to |been |is |was )?(?:assum(?:e|ed|es|ing|ption)s?"
     r"|hypothetical(?:ly)?|simulat(?:e|ed|ing)|placeholders?|pretend)\b"
     r"|\b(?:dummy|mock|sample|made-up|fictional|synthetic) (?:data|values?|results?|output|dataset)\b"
@@ -31,15 +32,15 @@ ASSUMED = re.compile(
 )
 """Something is taken for granted that could have been looked up."""
 
-_IDLE = re.compile(
+_IDLE = lazy_re(
     r"(?i)\s*(?:terminate|next speaker\b.{0,60}|request satisfied\.?|no agent selected\.?|there is no code from the last\b.{0,400}"
     r"|ok(?:ay)?|thanks?|下一位.{0,40}|收到|好的|结束)\s*[.!。！]?\s*"
 )
-_HEADED = re.compile(r"(?i)\s*(?:updated ledger|initial plan|new plan|plan)\b\s*[:：]|\s*(?:更新后的?(?:台账|计划)|初始计划|计划)\s*[:：]")
+_HEADED = lazy_re(r"(?i)\s*(?:updated ledger|initial plan|new plan|plan)\b\s*[:：]|\s*(?:更新后的?(?:台账|计划)|初始计划|计划)\s*[:：]")
 """What a coordinator notes for itself: a plan, no step of the work."""
 
-_ENDING = re.compile(r"(?i)terminat|结束|终止")
-_ASIDE = re.compile(r"(?i)->|→|[(（](?:thought|思考)")
+_ENDING = lazy_re(r"(?i)terminat|结束|终止")
+_ASIDE = lazy_re(r"(?i)->|→|[(（](?:thought|思考)")
 """In a speaker's name: what a coordinator thinks, or whom it sends to work."""
 
 

@@ -4,9 +4,8 @@
 holds on, whatever day it names.
 """
 
-import re
-
 from hindwise.text.cue import Cue
+from hindwise.text.lazy_re import lazy_re
 
 _CLOCK = r"(?:[零一二两三四五六七八九十\d]{1,3}(?:点|[:：]\d\d)(?:半|钟|一刻|[\d一二三四五十]{1,3}分)?)"
 _FOR_GOOD = Cue(
@@ -44,15 +43,15 @@ _BOUND = Cue(
 """A day, one order by its number, the thing pointed at, or a booking that is moved."""
 
 
-_AS_SAID = re.compile(
+_AS_SAID = lazy_re(
     r"(?i)\b(?:as|like|what) (?:i|you|we) (?:\w+ ){1,3}(?:today|tonight)\b"
     r"|[我你您](?:今天|刚才|刚刚|今早|今晚)(?:就|也|已经)?[说讲提做写问](?:过|的|了)?"
 )
 """When it was said is not when it is to be done."""
 
 
-_ANY_DAY = re.compile(r"(?i)^\W*(?:please )?(?:always|never)\b(?! mind)|^\W*(?:请)?(?:总是|永远|从不)")
-_OF_THAT_DAY = re.compile(
+_ANY_DAY = lazy_re(r"(?i)^\W*(?:please )?(?:always|never)\b(?! mind)|^\W*(?:请)?(?:总是|永远|从不)")
+_OF_THAT_DAY = lazy_re(
     r"(?i)\b(?:today|tonight|tomorrow)['’]s (?:meetings|appointments|calls|classes|lessons|shifts|tasks|reminders|to-?dos?|plans?|schedule"
     r"|agenda|calendar|(?:to-?do )?list|menu|summary|briefing)\b"
     r"|[今明]天的(?:会议?|日程|安排|行程安排|计划|待办(?:事项)?|任务|课程?|班次|提醒|清单|菜单|总结|简报)(?=[^\u4e00-\u9fff]|[都发给排放写改告提列整在])"

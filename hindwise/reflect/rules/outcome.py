@@ -15,6 +15,7 @@ from hindwise.reflect.verdict import Verdict, verdict_of
 from hindwise.safety.origin import is_order_in_error, looks_injected
 from hindwise.safety.sharing import without_people
 from hindwise.text.clean import one_line
+from hindwise.text.lazy_re import lazy_re
 
 
 def lessons_of_note(run: Read) -> list[Draft]:
@@ -239,7 +240,7 @@ def _from_user(said: Sequence[tuple[Turn, str]]) -> OutcomeStatus | None:
     return None
 
 
-_HEADED = re.compile(
+_HEADED = lazy_re(
     r"(?i)\W{0,4}(?:[a-z]{0,20}(?:error|exception)|fatal|failed|failure|错误|失败|异常|报错|出错|[\u4e00-\u9fff]{0,4}失败)\s*[:：]"
 )
 """ "Error: …" is one, also in an agent's words; 「超时是正常的」 is none."""

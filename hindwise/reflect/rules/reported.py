@@ -4,7 +4,6 @@ Kept in the speaker's own words as an event beside the one of the whole task, wi
 agent's; of the agent only the last answer before the user speaks again counts, because what stands further up is on its way.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import zip_longest
 
@@ -19,6 +18,7 @@ from hindwise.reflect.transcript import spoken, user_turns
 from hindwise.safety.origin import is_order_in_error, trust_of
 from hindwise.text.clean import one_line
 from hindwise.text.language import language_of
+from hindwise.text.lazy_re import lazy_re
 
 MAX_REPORTED = 2
 MIN_CHARS = 8
@@ -37,12 +37,12 @@ def reported(run: Read) -> list[Draft]:
     return list(found.values())[:MAX_REPORTED]
 
 
-_DONE = re.compile(
+_DONE = lazy_re(
     rf"{cues.FINISHED.expression}|✅|已(?:经)?(?![知有然定])[\u4e00-\u9fff]{{1,2}}|完成了|(?:都|全部)(?:生效|通过|完成)"
     r"|\b(?:is|are) now \w+|\b(?:has|have) been \w+ed\b"
 )
 """In the words of an agent, and with the marks that agents like."""
-_LIST_MARK = re.compile(r"^\W*(?:\d{1,2}[.)、]\s)?\W*")
+_LIST_MARK = lazy_re(r"^\W*(?:\d{1,2}[.)、]\s)?\W*")
 
 
 def _plain(sentence: str) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from hindwise.model.ids import digest
 from hindwise.reflect.rules.attributes import ATTRIBUTES, VALUES_ZH
 from hindwise.reflect.rules.deadlines import deadline_of, is_deadline
+from hindwise.text.lazy_re import lazy_re
 
 __all__ = ["ATTRIBUTES", "VALUES_ZH", "Slot", "content_key", "scope_of", "slot_of", "unique_attribute"]
 
@@ -22,26 +23,26 @@ class Slot(NamedTuple):
     value: str
 
 
-_ALLERGY = re.compile(
+_ALLERGY = lazy_re(
     r"(?i)\ballergic to (?P<en>[\w -]{2,40})|\bmy (?P<en2>[\w ]{2,30}) allergy\b|对(?P<zh>[\u4e00-\u9fffA-Za-z]{1,12}?)(?:严重|轻度)?过敏"
 )
-_LIKES = re.compile(
+_LIKES = lazy_re(
     r"(?i)\bi (?:really |also |much |still )?(?P<no>don'?t |do not |no longer |never |can'?t |cannot )?(?:really )?(?:any ?more )?"
     r"(?P<verb>like|love|enjoy|prefer|hate|dislike|drink|eat|stand|want)s? (?:to )?(?P<en>[^,.;!?]{2,60})|\bi(?:'ve"
     r"| have) gone off (?P<off>[^,.;!?]{2,40})"
     r"|我?(?P<nozh>不再|不|不太|最不|并不|再也不)?(?P<verbzh>最?喜欢|爱|偏好|偏爱|讨厌|受不了|想要)(?:喝|吃|看|用|玩"
     r"|听)?(?P<zh>[^，。,.；;！!？?]{1,20})"
 )
-_TAILS = re.compile(
+_TAILS = lazy_re(
     r"(?i)\s+(?:over|rather than|instead of|to|than|when|for|in|on|at|because|since|any ?more|these days|now|please|from now on"
     r"|so much|a lot)\b.*$"
 )
-_TAILS_ZH = re.compile(r"(?:了|的|吧|啊|呢|，|比较多)+$")
-_FAVOURITE = re.compile(
+_TAILS_ZH = lazy_re(r"(?:了|的|吧|啊|呢|，|比较多)+$")
+_FAVOURITE = lazy_re(
     r"(?i)\bmy favou?rite (?P<en>[a-z ]{2,30}?) (?:is|are)\b|(?P<en2>[a-z ]{2,30}?) (?:is|are) my favou?rite\b"
     r"|我最喜欢的(?P<zh>[\u4e00-\u9fff]{1,8})是"
 )
-_MY = re.compile(
+_MY = lazy_re(
     r"(?i)\b(?:my|our) (?P<en>[a-z][a-z' -]{1,40}?)(?:'s)? (?:is|are|has|have|was|closes|opens|lives|starts|weighs|likes)\b"
     r"|我们?的?(?P<zh>妈妈|爸爸|母亲|父亲|妻子|太太|丈夫|女儿|儿子|孩子|哥哥|姐姐|弟弟|妹妹|朋友|老板|领导|经理|团队|公司|猫|狗)"
     r"|我(?:们)?的(?P<zh2>[\u4e00-\u9fff]{1,8}?)(?:是|叫|在|有|为)"
@@ -58,7 +59,7 @@ _STOP = _words(
     all no more anymore again should must can will would want need have if as by into out up just also only than it's i'm
     i'd i'll i've you'd we us our ever going forward future next default thanks yes right"""
 )
-_ZH_FRAME = re.compile(
+_ZH_FRAME = lazy_re(
     r"^对了|以后|今后|从今(?:天|往后)?起?|一律|每次|总是|永远|别再|不要再|再也不要|请?记住|务必|必须|下[次回]|也这样|往后|日后|一定要?|先|默认|都"
     r"|请(?!求|假|客|示)"
     r"|给我|好的|不对|都按这个来|[，。：:,.!！\s]"
@@ -83,7 +84,7 @@ def slot_of(sentence: str) -> Slot:
     return _by_object(sentence)
 
 
-_OF_OTHERS = re.compile(
+_OF_OTHERS = lazy_re(
     r"(?i)^\W*(?:(?:and|but|also|oh),? )?(?:my|our) (wife|husband|partner|daughter|son|mother|father|mum|mom|dad|sister|brother|friend"
     r"|boss|colleague|roommate|flatmate)\b(?! and I\b)"
     r"|(?<![和跟与])我们?的?(妈妈?|爸爸?|母亲|父亲|妻子|太太|老婆|丈夫|先生|老公|女儿|儿子|孩子|哥哥?|姐姐?|弟弟?|妹妹?|爷爷|奶奶|外公|外婆|朋友"
@@ -128,14 +129,14 @@ def _by_object(sentence: str) -> Slot:
     return Slot("user", content_key(sentence) or unique_attribute(sentence), "")
 
 
-_PART_ZH = re.compile(
+_PART_ZH = lazy_re(
     r"我们?的?(?:公司|团队|店|学校|部门|单位|家)的?(?P<part>[\u4e00-\u9fff]{2,6}?)(?=是|从|在|叫|为|定在|每[天周月年]|改[成为到]|[一二三四五六七八九十\d]+月)"
 )
 """Of an office or a firm it counts what is told of: 「公司的财年从七月开始」 and 「公司的仓库在嘉兴」 are two things."""
 _ASPECTS = (
-    ("name", re.compile(r"(?i)\b(?:is|are) called\b|叫")),
-    ("age", re.compile(r"(?i)\byears? old\b|岁")),
-    ("residence", re.compile(r"(?i)\blives? in\b|住")),
+    ("name", lazy_re(r"(?i)\b(?:is|are) called\b|叫")),
+    ("age", lazy_re(r"(?i)\byears? old\b|岁")),
+    ("residence", lazy_re(r"(?i)\blives? in\b|住")),
 )
 """What is told about a person or thing: "my dog is called Pixel" and "my dog is three years old" are two attributes."""
 
@@ -162,7 +163,7 @@ def unique_attribute(sentence: str) -> str:
     return f"note {digest(' '.join(sentence.lower().split()))[:12]}"
 
 
-_SCOPE = re.compile(
+_SCOPE = lazy_re(
     r"(?i)(?:^|[.,;] ?)(?:for|in|on|at|from|during|when|whenever|while) (?P<head>(?!short\b|now\b|today\b|the future|future|me\b"
     r"|my (?:replies|answers))[^,]{2,60}), "
     r"|\b(?:on|for|in|at|during|when|while) (?P<tail>(?:my |the )?(?:long|short|work|business|internal|external|overnight"

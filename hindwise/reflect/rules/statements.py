@@ -21,6 +21,7 @@ from hindwise.safety.origin import looks_injected, trust_of
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.cue import Cue
 from hindwise.text.language import language_of
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 
 MAX_STATEMENT_CHARS = 300
@@ -114,7 +115,7 @@ _MOMENTARY = Cue(
     r"|在(?:开会|发烧|催|排队|忙|路上|楼下|门口)|现在[^，。]{0,8}(?:停|断|没|坏|堵)|我的(?:手机|电话|地址|邮箱)是[^，。]{1,8}的(?:[，。！]|$)"
 )
 """How things stand while somebody asks for help: gone tomorrow, no fact about a person."""
-_CLAUSE_END = re.compile(r"[，。！？；,.!?;]")
+_CLAUSE_END = lazy_re(r"[，。！？；,.!?;]")
 
 
 def _is_fact(bare: str) -> bool:
@@ -126,7 +127,7 @@ def _is_fact(bare: str) -> bool:
     return _MOMENTARY.search(bare[match.start() : end.end() if end else len(bare)]) is None
 
 
-_QUESTION = re.compile(r"[?？]\s*$|(?:吗|呢)[。\s]*$|多少钱|怎么(?:办|改|样)[？?。]?$")
+_QUESTION = lazy_re(r"[?？]\s*$|(?:吗|呢)[。\s]*$|多少钱|怎么(?:办|改|样)[？?。]?$")
 _TASK_BOUND = Cue(
     r"\b(?:reservation|booking|order|confirmation|ticket|flight|invoice|user|account|card|tracking)(?: id| number"
     r"| code)?\b.{0,12}\b(?:is|are)\b|订单号|单号|编号"
@@ -148,8 +149,8 @@ class Statement(NamedTuple):
     retracts: bool
 
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；;])")
-_BEFORE_QUESTION = re.compile(r"(?i)((?:since|as|because) i(?:'m| am) [^,]{3,60}|我[^，。？?]{2,40})[,，](?=.{2,}[?？]$)")
+_SENTENCE_END = lazy_re(r"(?<=[.!?])\s+|(?<=[。！？；;])")
+_BEFORE_QUESTION = lazy_re(r"(?i)((?:since|as|because) i(?:'m| am) [^,]{3,60}|我[^，。？?]{2,40})[,，](?=.{2,}[?？]$)")
 
 
 @remembered(256)  # several readers of an episode ask for the same messages
@@ -203,7 +204,7 @@ _TODAY = Cue(
 """Asked for today, though it names a listed attribute."""
 _PROMISE = Cue(r"\bi(?:'ll| will) (?:make sure|try|remember|have|be|do|check|look|bring|keep)\b|我(?:下次|以后)?会")
 """What the user will do is no order to the agent."""
-_WOULD = re.compile(r"(?i)\b(?:'d|would) (?:really |much )?(?:prefer|rather|love)\b")
+_WOULD = lazy_re(r"(?i)\b(?:'d|would) (?:really |much )?(?:prefer|rather|love)\b")
 
 
 def _only_now(bare: str) -> bool:
@@ -211,7 +212,7 @@ def _only_now(bare: str) -> bool:
     return _WOULD.search(bare) is not None and not slot_of(bare).value
 
 
-_ASKED = re.compile(r"(?i)^\W*(?:could|can|would|will) you\b|^\W*(?:能不能|可不可以|可以|能否|麻烦)")
+_ASKED = lazy_re(r"(?i)^\W*(?:could|can|would|will) you\b|^\W*(?:能不能|可不可以|可以|能否|麻烦)")
 
 
 def _asks_for_good(bare: str) -> bool:
@@ -246,13 +247,13 @@ def statements_of(text: str) -> Iterator[Statement]:
                 yield Statement(kind, part, retracts)
 
 
-_POINTS_BACK = re.compile(
+_POINTS_BACK = lazy_re(
     r"(?i)\b(?:do|finish|continue|pick up|handle|remind me (?:of|about)) (?:that|this|it|those|them|the rest)\b"
     r"|^\W*(?:那|就|等|先)*(?:明天|下周|下次|改天|回头|以后|晚点|过后)(?:再|继续)(?:说|做|弄|办|来|处理|搞)?吧?[。！!]?$"
 )
 """An open end whose object stands in the sentence before."""
 
-_CLAUSE = re.compile(r"[，,；;]\s*(?:and\b|而且|并且)?|(?i:\band\b)(?=\s+I\b)")
+_CLAUSE = lazy_re(r"[，,；;]\s*(?:and\b|而且|并且)?|(?i:\band\b)(?=\s+I\b)")
 
 
 def asks_too(sentence: str) -> bool:
@@ -290,12 +291,12 @@ def _asks(clause: str) -> bool:
     return cues.CHANGE.search(clause) is None and (request := read(clause)) is not None and request.asks == "to"
 
 
-_REQUEST = re.compile(
+_REQUEST = lazy_re(
     r"(?i)(?:请|麻烦)?(?:帮我|帮忙|替我|给我|我想要?|我要|我需要)|(?:please|can you|could you|would you|help me|i need to|i want to)\b"
 )
 """How a clause begins that asks for today's task."""
 
-_OF_ONESELF = re.compile(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b|我")
+_OF_ONESELF = lazy_re(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b|我")
 
 
 def _parts(sentence: str) -> list[str]:

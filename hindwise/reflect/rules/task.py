@@ -14,6 +14,7 @@ from hindwise.reflect.transcript import Language, Step, call_names, user_turns
 from hindwise.safety.personal import find_personal, scrub
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.generalise import generalise
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 
 MAX_FIRST_CHARS = 1_000
@@ -22,9 +23,7 @@ MAX_FIRST_CHARS = 1_000
 MAX_TURNS = 8
 MAX_SENTENCES = 40
 MAX_SENTENCE_CHARS = 400
-_NUMBERED = re.compile(
-    r"(?i)\s+(?:on|at|by|for|from|to|until|before|after)\s+(?:[a-z]+\s+)?\S*\d\S*|[自从在]?[\d月日号至到~-]*\d+[月日号]的?"
-)
+_NUMBERED = lazy_re(r"(?i)\s+(?:on|at|by|for|from|to|until|before|after)\s+(?:[a-z]+\s+)?\S*\d\S*|[自从在]?[\d月日号至到~-]*\d+[月日号]的?")
 _LATER = 0.55
 """What each later turn weighs less: a task is mostly told at the beginning, but seldom in a greeting."""
 

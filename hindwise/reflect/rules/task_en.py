@@ -8,6 +8,7 @@ import re
 from typing import NamedTuple
 
 from hindwise.text.cue import Cue
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 
 MAX_CHARS = 45
@@ -59,35 +60,35 @@ _GERUNDS = {form: verb for verb in (*_STRONG, *_WEAK) for form in _ing(verb)}
 _VERB = "|".join(sorted((*_STRONG, *_WEAK), key=len, reverse=True))
 _GERUND = "|".join(sorted(_GERUNDS, key=len, reverse=True))
 
-_GREETING = re.compile(
+_GREETING = lazy_re(
     r"(?i)^(?:(?:hi|hello|hey|bonjour|greetings|good (?:morning|afternoon|evening)|sure|certainly|of course|yes|no|ok(?:ay)?|alright"
     r"|thanks?(?: you)?(?: so much)?|well|so|actually|great|also|and|then|now|next|oh|please|kindly|quick question"
     r"|no problem)(?: there| everyone| team| again| then)?\b[-!,.:;\s]*)+"
 )
-_ASKED = re.compile(
+_ASKED = lazy_re(
     rf"(?i)(?:^|\b(?:to|you|please|let'?s|me|can (?:i|we)|could (?:i|we)|should (?:i|we)|do (?:i|we)|may (?:i|we)|possible to|then|just"
     rf"|kindly)\s+)(?:(?:please|also|just|then|possibly|kindly|perhaps|go ahead and)\s+)*(?P<verb>{_VERB})\b(?!-)(?P<rest>.*)"
 )
-COORDINATE = re.compile(
+COORDINATE = lazy_re(
     rf"(?i),?\s+(?:and(?: then| also)?|then)\s+(?:please\s+|also\s+)*(?=(?:{'|'.join(_STRONG)})\s+"
     r"(?:(?:me|us|them|him|her)\s+)?(?:the|my|our|an?|all|both|it)\b)"
 )
 """Where a second request begins in one sentence: "… and refund the deposit"."""
-_ASKED_ING = re.compile(rf"(?i)\b(?:with|in|about|of|by|for|on)\s+(?P<verb>{_GERUND})\b(?P<rest>.*)")
-_CHANGES_TO = re.compile(
+_ASKED_ING = lazy_re(rf"(?i)\b(?:with|in|about|of|by|for|on)\s+(?P<verb>{_GERUND})\b(?P<rest>.*)")
+_CHANGES_TO = lazy_re(
     r"(?i)^(?:make|making) (?:some |a few |a couple of |several |a |any )?(?:changes?|modifications?|adjustments?)"
     r" (?:to|in|on) (?P<rest>.*)"
 )
-_NOUN_LEAD = re.compile(
+_NOUN_LEAD = lazy_re(
     r"(?i)\b(?:looking|hoping|asking|hope) for\s+(?P<get>.+)"
     r"|\b(?:i|we)(?:'d| would)? (?:really |also |just )?(?:need|want|like)\s+(?P<get2>(?:an?|some|the|my|our|another)\s.+)"
     r"|\b(?:help|assistance|question|issue|problem|trouble|info(?:rmation)?)s? (?:with|about|regarding|on|concerning)\s+(?P<about>.+)"
     r"|\b(?:calling|writing|reaching out|asking|inquiring|concerned|ask|inquire) about\s+(?P<about2>.+)"
     r"|\bwhat(?:'s| is| are) (?P<about3>the .+)"
 )
-_HELP = re.compile(r"(?i)\b(?:help|assistance|question|issue|problem|trouble)s? (?:with|about|regarding|on|concerning)\s+(?P<rest>.+)")
-_HOW_MANY = re.compile(r"(?i)\bhow many (?:more |total |checked )?(?P<thing>(?!of\b|times\b|more\b)[a-z]+s)\b")
-_LITERAL = re.compile(
+_HELP = lazy_re(r"(?i)\b(?:help|assistance|question|issue|problem|trouble)s? (?:with|about|regarding|on|concerning)\s+(?P<rest>.+)")
+_HOW_MANY = lazy_re(r"(?i)\bhow many (?:more |total |checked )?(?P<thing>(?!of\b|times\b|more\b)[a-z]+s)\b")
+_LITERAL = lazy_re(
     r"(?i)(?P<link>(?:\s(?:of|for|under|with|to|from|in|by|on|and|named|called|is|are))*)(?:\s(?:the|my|our))?"
     r"(?:\s(?:user|customer|employee))?"
     r"(?P<noun>\s(?:order|reservation|booking|flight|ticket|invoice|case|account|project)s?)?(?:\s(?:ids?|numbers?|codes?|no\.?))*"
@@ -100,7 +101,7 @@ _TROUBLE = Cue(
     r"(?:(?:has|have) )?(?:been|was|were|is|are|got|keeps?)(?: \w+ly| just| always)?"
     r" (?P<state>delayed|cancell?ed|broken|lost|damaged|missing|late|blocked|locked|failing|crashing|slow|stuck)\b"
 )
-_NEGATED = re.compile(r"(?i)(?:\bnot\b|n't\b|\bnever\b|\bcannot\b|\bunable\b|\bno (?:need|way)\b)[^,.;]{0,14}$")
+_NEGATED = lazy_re(r"(?i)(?:\bnot\b|n't\b|\bnever\b|\bcannot\b|\bunable\b|\bno (?:need|way)\b)[^,.;]{0,14}$")
 _ENDING = "|".join(
     _words(
         """that that's which who whose where when while because since due so but if unless whether how what why i i'm i've i'd you we they
@@ -109,28 +110,28 @@ _ENDING = "|".join(
         possibly though too also is are was were has have had can could will would should does do"""
     )
 )
-_STOP = re.compile(rf"[,.;:!?()\[\]\"“”—–|]|\s-\s|(?i:\b(?:the user|as soon|up to|{_ENDING})\b)")
+_STOP = lazy_re(rf"[,.;:!?()\[\]\"“”—–|]|\s-\s|(?i:\b(?:the user|as soon|up to|{_ENDING})\b)")
 """Where the object of a request ends: at a mark, or at a word that begins another thought."""
 _LINKS = (
     r"from|to|for|on|at|in|into|onto|under|with|by|via|between|before|after|until|till|through|during|about|per|as|than|and|or|within"
     r"|towards?"
 )
-_CHUNKS = re.compile(rf"(?i)\s+(?=(?:{_LINKS})\b)")
-_PARTICULAR = re.compile(r"…|\d|\b[A-Z][\w'-]*")
-_NO_CORE = re.compile(
+_CHUNKS = lazy_re(rf"(?i)\s+(?=(?:{_LINKS})\b)")
+_PARTICULAR = lazy_re(r"…|\d|\b[A-Z][\w'-]*")
+_NO_CORE = lazy_re(
     r"(?i)\b(?:it|them|this|these|those|me|us|him|her|mine|yours|there|here|something|anything|everything|things?|stuff|one|ones|way"
     r"|option|options|bit)\b"
 )
-_TIME = re.compile(
+_TIME = lazy_re(
     r"(?i)\b(?:day|days|date|dates|morning|afternoon|evening|night|week|weekend|month|year|hours?|minutes?|time|moment|reasons?"
     r"|case|future)\b"
 )
-_FILLING = re.compile(
+_FILLING = lazy_re(
     r"(?i)\b(?:either|upcoming|recent|most recent|current|existing|own|entire|whole|particular|certain|really|actually|just|very"
     r"|some more"
     r"|attached|simply|quickly|kindly|please|urgently|latest|a little|specific|possible)\s+"
 )
-_OWNER = re.compile(r"(?i)\b(?:my|our|your|his|her|their)\b")
+_OWNER = lazy_re(r"(?i)\b(?:my|our|your|his|her|their)\b")
 
 
 @remembered(512)  # several readers of an episode ask for the same sentences
@@ -256,7 +257,7 @@ def _object(rest: str, *, room: int = 0) -> tuple[str, str]:
     return _OPEN_END.sub("", core).strip(), _OPEN_END.sub("", specific).strip()
 
 
-_OPEN_END = re.compile(r"(?i)(?:\s+(?:the|a|an|of|and|or|to|for))+$")
-_UNDER_IT = re.compile(r"(?i)(?:under|for|in|on|with|by|of) the (?:reservation|order|booking|case|account|ticket|invoice)s?")
-_PLACE_CODE = re.compile(r"\b[A-Z]{3}\b(?=\s+(?:to|flight|and)\b)")
+_OPEN_END = lazy_re(r"(?i)(?:\s+(?:the|a|an|of|and|or|to|for))+$")
+_UNDER_IT = lazy_re(r"(?i)(?:under|for|in|on|with|by|of) the (?:reservation|order|booking|case|account|ticket|invoice)s?")
+_PLACE_CODE = lazy_re(r"\b[A-Z]{3}\b(?=\s+(?:to|flight|and)\b)")
 _BARE = frozenset(_words("the a an all any some of more two three one couple few other another to and forward ahead sure"))

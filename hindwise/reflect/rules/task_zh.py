@@ -6,6 +6,7 @@ What asks for nothing gives nothing.
 import re
 
 from hindwise.reflect.rules.task_en import Request
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.remembered import remembered
 
 MAX_CHARS = 20
@@ -22,41 +23,41 @@ _NOUNS = r"发票|发货单|发现|发生|发烧|订单|办公|设备|设施|开
 _SHORT = "关锁挂拿调清放移转标填停压裁拉剪拆归补插切排拨读倒扔还收"
 _COMPLEMENT = r"上|掉|好|完|到|成|为|给|在|一下|走|开|回|出|进|下|过|起|了|[吧。，！]|$"
 """Behind 「把…」 these too are verbs, where what follows says what comes of it: 「把窗帘也关上」, not the 调 of 空调."""
-_GREETING = re.compile(
+_GREETING = lazy_re(
     r"^(?:你好|您好|嗨|哈喽|早上好|下午好|晚上好|在吗|请问(?:一下)?|麻烦(?:你|您)?|不好意思|打扰了?|好的?|谢谢|那么?|对了|另外|然后"
     r"|首先|现在|接下来|顺便|同时|并且|并(?![购列发行存联])|再)[呀啊吧]?[!！,，。、\s]*"
 )
-_LEAD = re.compile(
+_LEAD = lazy_re(
     r"^(?:我们?)?(?:现在|还|也|今天|明天)?(?:想要?|要|需要|希望|打算|准备|计划)?(?:请|请你|请您|麻烦你?您?)?(?:能不能|可不可以|能否"
     r"|可以|能)?(?:你|您)?(?:先|再|现在|尽快|马上|直接|重新|尝试|试着|试试)?"
     r"(?:怎么|如何|怎样)?(?:帮我们?|帮忙|替我|给我|为我)?(?:你|您)?(?:先|再|现在|尽快|马上|直接|重新|尝试|试着)?"
 )
-_DATE = re.compile(
+_DATE = lazy_re(
     r"(?:从|自|在|于)?(?:(?:\d{2,4}年)?\d{1,2}月(?:\d{1,2}[日号])?|\d{1,2}[日号]|今天|明天|后天|昨天|本周|下周|上周|本月|下个?月"
     r"|上个?月|今年|明年|周[一二三四五六日末])"
     r"(?:\s?[到至~—-]\s?(?:\d{1,2}月)?(?:\d{1,2}[日号])?)?(?:上午|下午|晚上|早上)?(?:的|之前|以前|前)?"
 )
-_ROUTE = re.compile(r"从?[\u4e00-\u9fff]{2,4}(?:飞往|飞到|飞|到|至|去往)[\u4e00-\u9fff]{2,4}?(?=的|机票|航班|高铁|火车|车票)")
-_COUNT = re.compile(
+_ROUTE = lazy_re(r"从?[\u4e00-\u9fff]{2,4}(?:飞往|飞到|飞|到|至|去往)[\u4e00-\u9fff]{2,4}?(?=的|机票|航班|高铁|火车|车票)")
+_COUNT = lazy_re(
     r"(?:这|那|某|每|[一两二三四五六七八九十几\d]+)\s*(?:个|份|张|条|次|封|篇|段|台|件|间|本|位|名|只|项|家|套|笔)|这些|那些"
     r"|一下儿?|一些|这[里儿]"
 )
-COORDINATE = re.compile(
+COORDINATE = lazy_re(
     rf"[，,；;]\s*(?=(?:再|并且?|然后|同时|还要?|顺便|也|另外)*(?:请|麻烦你?|帮我|替我|给我)*(?:把|将|(?:{VERBS})[\u4e00-\u9fff]{{2}}))"
 )
 """Where a second request begins in one sentence: 「…，再把订金退给我」."""
-_ENDS = re.compile(r"[，,。；;！!？?：:\n（(【\[“”\"…]|(?:并且|然后|因为|所以|但是|如果|以便|以及|并(?=[\u4e00-\u9fff]))")
-_TAIL = re.compile(r"(?:可以|行|好|能办|对)?(?:[吗呢吧啊呀嘛]|(?<![什怎这那多])么)+$|(?:谢谢|多谢|拜托了?)$|了$|[\s、.]+$")
-_WHOLE = re.compile(r"退款|退订|报销|改签|续费|付款|投诉|登录|报税|请假|开票|部署|备份|打卡|重启服务")
+_ENDS = lazy_re(r"[，,。；;！!？?：:\n（(【\[“”\"…]|(?:并且|然后|因为|所以|但是|如果|以便|以及|并(?=[\u4e00-\u9fff]))")
+_TAIL = lazy_re(r"(?:可以|行|好|能办|对)?(?:[吗呢吧啊呀嘛]|(?<![什怎这那多])么)+$|(?:谢谢|多谢|拜托了?)$|了$|[\s、.]+$")
+_WHOLE = lazy_re(r"退款|退订|报销|改签|续费|付款|投诉|登录|报税|请假|开票|部署|备份|打卡|重启服务")
 """Verbs that hold their object."""
-_SAYS_LITTLE = re.compile(r"(?:问题|要点|内容|情况|部分|事情|东西|方法|方案|原因|结果|信息|数据|文件|功能|状态|重点|记录)$")
+_SAYS_LITTLE = lazy_re(r"(?:问题|要点|内容|情况|部分|事情|东西|方法|方案|原因|结果|信息|数据|文件|功能|状态|重点|记录)$")
 """Nouns that need what stands before them."""
-_FOR_WHOM = re.compile(rf"^(?:给|为|替|向|对|跟|和)(?!我)[\u4e00-\u9fff…]{{1,8}}?(?={VERBS})")
-_PLACE = re.compile(rf"^在[\u4e00-\u9fff]{{2,6}}?(?={VERBS})")
+_FOR_WHOM = lazy_re(rf"^(?:给|为|替|向|对|跟|和)(?!我)[\u4e00-\u9fff…]{{1,8}}?(?={VERBS})")
+_PLACE = lazy_re(rf"^在[\u4e00-\u9fff]{{2,6}}?(?={VERBS})")
 """Where it is to be done, said before the verb."""
-_POINTING = re.compile(r"^(?:它|这|那|此|其|上面|下面|刚才|什么|一|吧|吗|呢|了|的|个|点|些|完|好|过|出来|下去)*$")
-_WEAK = re.compile(r"^(?:查看?|找|做|发|加|开|设|改|换|解释|说明|检查)")
-_QUESTION = re.compile(r"怎么|如何|为什么|为何|多少|什么|哪|是否|能不能|有没有|几|吗[？?]?$|[？?]$")
+_POINTING = lazy_re(r"^(?:它|这|那|此|其|上面|下面|刚才|什么|一|吧|吗|呢|了|的|个|点|些|完|好|过|出来|下去)*$")
+_WEAK = lazy_re(r"^(?:查看?|找|做|发|加|开|设|改|换|解释|说明|检查)")
+_QUESTION = lazy_re(r"怎么|如何|为什么|为何|多少|什么|哪|是否|能不能|有没有|几|吗[？?]?$|[？?]$")
 
 
 @remembered(512)  # several readers of an episode ask for the same sentences

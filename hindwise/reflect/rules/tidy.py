@@ -11,6 +11,7 @@ from hindwise.reflect.rules.slots import Slot
 from hindwise.reflect.rules.wording import whole
 from hindwise.reflect.transcript import Language
 from hindwise.text.clean import one_line
+from hindwise.text.lazy_re import lazy_re
 
 _TEMPLATES: dict[str, tuple[str, str]] = {
     "seat": ("Prefers {} seats", "喜欢{}的座位"),
@@ -30,25 +31,25 @@ _FIXED: dict[tuple[str, str], tuple[str, str]] = {
     ("emoji", "welcome"): ("Likes emojis", "喜欢表情符号"),
     ("cabin class", "basic economy"): ("Prefers basic economy", "偏好基础经济舱"),
 }
-_CONDITION = re.compile(r"(?i)\b(?:when|whenever|while|if|where|in case)\b|(?:的?时候?|的话)(?=[，,\u4e00-\u9fff])|如果|要是|凡是")
+_CONDITION = lazy_re(r"(?i)\b(?:when|whenever|while|if|where|in case)\b|(?:的?时候?|的话)(?=[，,\u4e00-\u9fff])|如果|要是|凡是")
 """A wish that holds only then: the fixed sentence would drop it."""
 MAX_PLAIN_WORDS = 16
 MAX_PLAIN_CHARS_ZH = 26
 """A longer statement says more than its value: it is told in its own words."""
 
-_NEGATION = re.compile(r"(?i)\b(?:not|never|no|nor|without|unless|except|avoid|only|but)\b|n't\b|不|别|除|仅|只")
-_REASON = re.compile(
+_NEGATION = lazy_re(r"(?i)\b(?:not|never|no|nor|without|unless|except|avoid|only|but)\b|n't\b|不|别|除|仅|只")
+_REASON = lazy_re(
     r"(?i)[,;]?\s*\b(?:because of|due to|because|since(?! i'?m)|as)\s+(?P<why>(?:my|i|the|of)\b[^,.;!?]{3,50})"
     r"|[,;]\s*(?P<own>my \w+(?: \w+)? (?:needs?|hurts?|aches?|requires?|likes?|is|are|can'?t)\b[^,.;!?]{0,30})"
 )
-_REASON_ZH = re.compile(
+_REASON_ZH = lazy_re(
     r"[，,；]?\s*因为(?P<why>[^，。；！!]{2,20})|[，,；]\s*(?P<own>我?的?[\u4e00-\u9fff]{1,4}(?:不好|不舒服|疼|痛|受伤了?"
     r"|需要)[^，。；！!]{0,8})"
 )
 
 # --- openings that are no part of a statement -----------------------------------------------------------------------------------------
 
-_OPENING = re.compile(
+_OPENING = lazy_re(
     r"(?i)^\W*(?:(?:(?:no|yes|sure|certainly|of course|got it|alright|great|perfect|well|actually|sorry|wait|ok(?:ay)?|also|and|so|but|oh"
     r"|hi|hello|hey|thanks|thank you|by the way|btw|fyi"
     r"|that(?:'s| is| was) (?:wrong|incorrect|not right|not correct)|for the next (?:ones?|times?)|one (?:more|other) thing"
@@ -57,19 +58,19 @@ _OPENING = re.compile(
     r"|next time|henceforth|i think|i guess|i suppose|i believe|maybe|i(?:'ve| have)? changed my mind"
     r"|in short|since(?= i'?m\b))\b|[-,.!:;])[\s,.!:;]*)+"
 )
-_ASIDE = re.compile(
+_ASIDE = lazy_re(
     r"(?i),?\s*\b(?:please|from now on|from today(?: on)?|going forward|in (?:the )?future|henceforth|if you (?:can|could|don'?t mind)"
     r"|if possible|thanks|thank you|i think|i guess|kindly|for me)\b(?=\s*[,.!;:]|\s|$)"
 )
-_OPENING_ZH = re.compile(
+_OPENING_ZH = lazy_re(
     r"^(?:(?:(?:好的?|对|是的?|不对|不是|等等|其实|那个?|嗯|可能|也许|还有)[了啊呀吧]?[，,。：:；！!、\s]+"
     r"|好的|不对(?!称|劲)|等等|另外|还有|请(?!求|假|客|示|教)|麻烦你?您?|请?(?:记住|记得|注意)|我?改(?:变)?主意了|以后|今后"
     r"|从今(?:天|往|以)?后?起?|从现在(?:开始|起)|往后|下次|帮我|给我|我觉得|我想|谢谢你?|说了这么多|就?一个要求)(?:都"
     r"|也)?[，,。：:；！!、\s]*)"
 )
-_ASIDE_ZH = re.compile(r"[，,]?(?:下次也这样|(?:以后)?都按这个来|谢谢你?|好吗|可以吗|行吗|麻烦了|吧)(?=[，。！!？?]|$)")
+_ASIDE_ZH = lazy_re(r"[，,]?(?:下次也这样|(?:以后)?都按这个来|谢谢你?|好吗|可以吗|行吗|麻烦了|吧)(?=[，。！!？?]|$)")
 
-_VERB_S = re.compile(r"(?:s|x|z|ch|sh|o)$")
+_VERB_S = lazy_re(r"(?:s|x|z|ch|sh|o)$")
 _IRREGULAR = {"have": "has", "do": "does", "am": "is", "was": "was", "went": "went", "bought": "bought", "got": "got", "had": "had"}
 _PAST = frozenset(
     [
@@ -219,7 +220,7 @@ def _clause_zh(line: str) -> str:
     return re.sub(r"我(?!们)", "用户", text.replace("用户们", "用户方").replace("我们", "用户方"))
 
 
-_EXCEPT = re.compile(
+_EXCEPT = lazy_re(
     r"(?i)\b(?:unless|except (?:when|if|for|in|on))\s+(?P<en>[^.;!?]{3,80})"
     r"|除非(?P<zh>[^，。；！!]{2,40})|除了(?P<zh2>[^，。；！!]{1,30}?)(?:以外|之外|时)"
 )

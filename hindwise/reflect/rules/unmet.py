@@ -15,6 +15,7 @@ from hindwise.reflect.rules.task_en import Request
 from hindwise.reflect.rules.wording import last_of, when, whole
 from hindwise.reflect.transcript import Step, call_names, user_turns, without_briefs
 from hindwise.safety.origin import trust_of
+from hindwise.text.lazy_re import lazy_re
 from hindwise.text.tokens import tokens
 
 MAX_TURNS = 60
@@ -50,7 +51,7 @@ _VERBS = {
     "pay": r"pay|charge|支付|付款|缴",
     "close": r"close|shut|关闭|关",
 }
-_STARTS = {what: re.compile(rf"(?:{words})", re.IGNORECASE) for what, words in _VERBS.items()}
+_STARTS = {what: lazy_re(rf"(?:{words})", re.IGNORECASE) for what, words in _VERBS.items()}
 
 
 def _deed(phrase: str) -> str:
@@ -143,7 +144,7 @@ def _things(phrase: str) -> frozenset[str]:
     return frozenset(tokens(re.sub(r"^[a-z-]+ |^[\u4e00-\u9fff]{2}(?=[\u4e00-\u9fff]{2})", "", phrase.lower())))
 
 
-_NOUN = re.compile(r"(?i)\w+ of\b")
+_NOUN = lazy_re(r"(?i)\w+ of\b")
 """ "Change of plan": a noun that looks like a verb."""
 
 
@@ -159,7 +160,7 @@ def _undone(run: Read, turn: Turn, words: str) -> Iterator[Unmet]:
 
 _DISTINCT = frozenset({"cancel", "book", "refund", "send", "delete"})
 """What is changed, added or set goes by too many names to say that no call did it."""
-_NEGATED = re.compile(r"(?i)\b(?:not|no|never|without|avoid|unless|if|whether|instead)\b|n't\b|不|别|无需|如果|是否|要是|除非")
+_NEGATED = lazy_re(r"(?i)\b(?:not|no|never|without|avoid|unless|if|whether|instead)\b|n't\b|不|别|无需|如果|是否|要是|除非")
 
 
 def _may_have_done(step: Step, deed: str, phrase: str) -> bool:
@@ -208,7 +209,7 @@ def lessons_of_unmet(run: Read, unmet: Sequence[Unmet]) -> list[Draft]:
     ]
 
 
-_VAGUE = re.compile(
+_VAGUE = lazy_re(
     r"(?i)(?:make|do|change|update|set|add|get|修改|更改|调整|处理)\s?(?:\w{0,3} )?"
     r"(?:changes?|it|that|this|things?|something|一下|东西|内容)?"
 )

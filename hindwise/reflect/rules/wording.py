@@ -15,6 +15,7 @@ from hindwise.safety.origin import is_order_in_error
 from hindwise.safety.personal import find_personal
 from hindwise.text.clean import one_line
 from hindwise.text.language import say
+from hindwise.text.lazy_re import lazy_re
 
 STATUS = {
     "en": {"success": "success", "partial": "partial success", "failure": "failure", "aborted": "an abort", "unknown": "an unknown way"},
@@ -99,7 +100,7 @@ def fitting(options: Sequence[str], limit: int = MAX_CONCLUSION_CHARS) -> str:
 
 
 # One sign a round: with a run of them a round, a row of commas is split in every way there is.
-_DANGLING = re.compile(
+_DANGLING = lazy_re(
     r"(?i)(?:[\s,;:(（\"“'—→-]|\s(?:and|or|the|a|an|of|to|for|with|in|on|at|by|from|because|that|but|is|are|not|before|after)"
     r"|[，、；：和与及的])+$"
 )
@@ -128,8 +129,8 @@ def whole(text: str, limit: int) -> str:
 # --- what an error says, without the values of one case -------------------------------------------------------------------------------
 
 _UNIT = r"(?:%|[KMG]?B\b|ms\b|s\b|seconds?|minutes?|hours?|days?|requests?|characters?|tokens?|per\b|次|秒|分钟|小时|天|字|个|位|元|条|页)"
-_FREE_NUMBER = re.compile(rf"(?<![\w.-])(?<!HTTP )(?<!status )(?<!code )(?<!Status )\d+(?:[.,:/-]\d+)*(?![\w-])(?!\s?{_UNIT})")
-_LED = re.compile(
+_FREE_NUMBER = lazy_re(rf"(?<![\w.-])(?<!HTTP )(?<!status )(?<!code )(?<!Status )\d+(?:[.,:/-]\d+)*(?![\w-])(?!\s?{_UNIT})")
+_LED = lazy_re(
     r"(?i)\s*(?:\b(?:on|for|of|in|at|with|by|from|to|is|was|are|but|only|than|and|paid|id|number|=|:)\s+(?:the |a )?){1,6}"
     r"(?:[a-z]+ )?[\"'“]?…[\"'”]?"
 )

@@ -1,6 +1,6 @@
 """The words by which people begin something new, end it, step aside for a moment, or go on. English and Chinese side by side."""
 
-import re
+from hindwise.text.lazy_re import lazy_re
 
 _POLITE = (
     r"(?:(?:ok(?:ay)?|alright|all right|right|so|well|great|good|perfect|nice|cool|thanks?(?: you| a lot)?|yes|hi|hello|hey|now|and"
@@ -9,7 +9,7 @@ _POLITE = (
 
 _STOP = r"\s*(?:[:：,，.。;；!！–—-]|$)"
 
-OPENS = re.compile(
+OPENS = lazy_re(
     rf"(?i)^\W*{_POLITE}(?:"
     r"(?:(?:i have |there(?:'s| is) |here(?:'s| is) |and |now |on to )*(?:an? |one |my |the )?(?:completely |totally |entirely )?(?:"
     r"(?:new|next|another|different|separate|unrelated|other) (?:task|topic|subject|matter|job|assignment|request)"
@@ -35,7 +35,7 @@ OPENS = re.compile(
 )
 """At the beginning of a sentence: what follows is a task of its own. Not "next step" or "another problem": those mostly go on."""
 
-CLOSES = re.compile(
+CLOSES = lazy_re(
     r"(?i)\bthat(?:'s| is| was| will be|'ll be| would be) (?:all|it|everything)"
     r"(?: (?:for (?:now|today)|i (?:need|needed|wanted)(?: for (?:now|today))?|from me))?\s*(?:[.,!;]|$|thank)"
     r"|\b(?:nothing|no(?:thing)?) (?:else|more|further)\b(?! (?:than|but|works?|helps?))"
@@ -51,13 +51,13 @@ CLOSES = re.compile(
 )
 """In a short turn of the user: the task is over."""
 
-ASIDE = re.compile(
+ASIDE = lazy_re(
     rf"(?i)^\W*{_POLITE}(?:oh,? )?(?:by the way|btw|quick (?:question|aside)|just curious|out of curiosity|side note|incidentally"
     r"|while (?:you|we)(?:'re| are) at it|before (?:that|we go on)|顺便|对了|话说|题外话|插一?句|打个岔|忽然想|突然想|捎带)"
 )
 """A question on the side: the task goes on after it."""
 
-ACCEPTS = re.compile(
+ACCEPTS = lazy_re(
     r"(?i)\W*(?:(?:ok(?:ay)?|great|perfect|cool|nice|good|fine|excellent|awesome|wonderful|lovely|super|al(?:l |)right|understood|got it"
     r"|i see|makes sense|works for me|sounds good|(?:ha)++|very (?:good|nice|helpful)|good to know|that (?:works|helps|helped|worked)"
     r"|thanks?(?: you)?(?: so much| very much| a lot)?|much appreciated|cheers|好的?|好了|很好|真好|不错|太好了|太棒了|完美|可以了?|行|懂了"
@@ -65,7 +65,7 @@ ACCEPTS = re.compile(
 )
 """A sentence (fullmatch) that takes what was done for done."""
 
-ADDS = re.compile(
+ADDS = lazy_re(
     rf"(?i)^\W*{_POLITE}(?:(?:oh,? )?(?:and )?(?:also|additionally|besides(?: that)?|in addition|separately|another (?:thing|request)"
     r"|one (?:more|other|last|final) (?:thing|request|favou?r)|while i have you)"
     r"|(?:(?:can|could|would|will) you|please|i|we)(?:'d| would)? also(?: please)?(?: (?:need|like|want(?:ed)?)(?: to)?)?"
@@ -73,14 +73,14 @@ ADDS = re.compile(
 )
 """What follows is asked for besides. After a thank-you that may be another task; else it goes on with the same."""
 
-WISHES = re.compile(
+WISHES = lazy_re(
     r"(?i)\bplease\b|\b(?:can|could|would|will) you\b|\bhelp me\b|\b(?:i|we)(?:'d| would)? (?:also |still )?(?:need|like|want)\b"
     r"|\b(?:write|get|find|show|give|tell|make|send|buy|order|book) me\b"
     r"|帮(?:我|我们|忙)|麻烦|替我|给我|请(?!问您|假)|我们?(?:还)?(?:想|要|需要)|提醒我"
 )
 """A request in so many words; plain orders ("Run the tests.") are mostly about work in hand."""
 
-EDITS = re.compile(
+EDITS = lazy_re(
     r"(?i)^\W*(?:(?:please|now|then|also|(?:can|could|would|will) you) )*(?:add|change|make (?:it|the|that|this|sure)|put|include|remove"
     r"|replace|rename|shorten|lengthen|adjust|highlight|mark|reformat|insert|append|rewrite|reword|rephrase"
     r"|translate (?:it|the|that|this)|(?:check|see|test|verify|look) (?:whether|if|that) (?:the|it|this|that|all|everything))\b"
@@ -90,7 +90,7 @@ EDITS = re.compile(
 )
 """It works on what is there already."""
 
-RETURNS = re.compile(
+RETURNS = lazy_re(
     r"(?i)\b(?:(?:going |getting |come |coming )?back to (?:the|my|our|that|this|what)|returning to|where were we|as i was saying"
     r"|(?:let'?s )?(?:continue|resume|carry on|go on) (?:with|where) (?:the|we|that|this|my)|still about)\b"
     r"|说回|回到(?:刚才|之前|正题|那|上面|前面|[\u4e00-\u9fff]{1,8}(?:上|来))|言归正传|接着(?:说|做|弄|刚才)|继续(?:刚才|之前|上面|做|弄|说|吧)"
@@ -98,7 +98,7 @@ RETURNS = re.compile(
 )
 """The turn goes on with what was left."""
 
-GOES_ON = re.compile(
+GOES_ON = lazy_re(
     rf"(?i)^\W*{_POLITE}(?:also|but|or|then|plus|no\b|nope|not\b|actually|wait|sorry|hm+\b|yes|yeah|yep|i mean|i meant|instead|what about"
     r"|how about|why not|what if|one more|another one|the (?:first|second"
     r"|third|fourth|last|other|later|earlier|one|former|latter)\b|same\b"
@@ -110,16 +110,16 @@ GOES_ON = re.compile(
 )
 """At the beginning of a turn: it goes on with what was said before."""
 
-AND = re.compile(r"(?i)^\W*(?:and|und)\b")
+AND = lazy_re(r"(?i)^\W*(?:and|und)\b")
 
-POINTS_BACK = re.compile(
+POINTS_BACK = lazy_re(
     r"(?i)\b(?:it|them|him|her|that one|this one|these ones|those|ones?|there(?! (?:is|are|was|were)\b)|also|too|as well|instead|again"
     r"|that(?=\s*(?:[.,!?]|$|on\b|with\b))|this(?=\s*(?:[.,!?]|$)))(?:'s|'ll)?(?=\W|$)(?! (?:should|will) have)"
     r"|它|他们?的?|她|这个(?![月周星季任问])|那个|那份|这份|那张|那里|那边|上面的|刚才|前面的|也(?!许)|(?:能|可以)再|重新"
 )
 """In the first clause: it needs the words before it."""
 
-INVITES = re.compile(
+INVITES = lazy_re(
     r"(?i)\b(?:anything|something|what) else\b|\b(?:any )?(?:other|further|more) (?:questions?|requests?|help|assistance)\b"
     r"|\bhow (?:else )?(?:can|may) i (?:help|assist)|\bfeel free to\b"
     r"|\byou(?:'re| are) (?:very )?welcome\b|\bany ?time\b|\bglad (?:i could|to)"
@@ -128,7 +128,7 @@ INVITES = re.compile(
 )
 """The agent says that it is free for something new."""
 
-ASKS_BACK = re.compile(
+ASKS_BACK = lazy_re(
     r"(?i)[?？]\s*$|\b(?:please|kindly) (?:provide|share|confirm|tell|give"
     r"|specify|choose|let me know)\b|\bi(?:'ll| will)? (?:first )?need (?:your"
     r"|the|an?)\b|\bcould you (?:please )?(?:provide|tell|confirm|share|give)"
@@ -136,12 +136,12 @@ ASKS_BACK = re.compile(
 )
 """The agent waits for an answer."""
 
-GREETS = re.compile(
+GREETS = lazy_re(
     r"(?i)^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|greetings|bonjour"
     r"|你好|您好|嗨|哈喽|早上好|下午好|晚上好|早啊?|在吗)(?![a-z])"
 )
 
-NEEDS = re.compile(
+NEEDS = lazy_re(
     r"(?i)\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:need|want|like|wish|am looking"
     r"|'m looking|was (?:hoping|looking)|have (?:a|an) (?:question|problem|issue))\b"
     r"|\b(?:can|could|would|will) you\b|\bplease\b|\bhelp me\b|\b(?:i'm|i am|we're|we are) (?:looking|trying|hoping)\b"
@@ -149,13 +149,13 @@ NEEDS = re.compile(
 )
 """Somebody wants something done."""
 
-ASKS = re.compile(
+ASKS = lazy_re(
     r"(?i)^\W*(?:where|when|what|who|how|why|which|is|are|was|do|does|did|will|can|could|should|would|may|has|have)\b.{6,}\?"
     r"|[\u4e00-\u9fff].{3,}[？?]|(?:怎么|多少|哪[里儿个些]?|什么时候|为什么|是否|能不能|有没有).{2,}"
 )
 """A question that could stand alone; a weaker sign than a wish, because most questions are about what was just said."""
 
-OWN_NEED = re.compile(
+OWN_NEED = lazy_re(
     r"(?i)^\W*(?:i|we)(?:'d| would|'m|'ve| have| am)? (?:\w+ ){0,2}(?:need|want|like|wish|looking|trying|hoping|got)\b|^\W*(?:my|our) \w+"
     r"|^\W*(?:please )?help me\b|^(?:我们?(?:还|现在)?(?:想|要|需要|打算|希望)|我们?的|我\S{2,6}(?:坏|漏|丢|断))"
 )
