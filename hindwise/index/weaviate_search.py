@@ -6,11 +6,11 @@ still awaited; a lean question leaves it out. Beside these goes one more: what w
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Coroutine, Mapping, Sequence, Set
 from dataclasses import dataclass
 from operator import itemgetter
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
 from weaviate.classes.query import Filter
@@ -21,6 +21,8 @@ from hindwise.index.weaviate_asking import Asking, Hit
 from hindwise.index.weaviate_names import MARKER_ID
 from hindwise.index.weaviate_schema import vector_name
 from hindwise.index.weaviate_words import SpaceWords, Weights, WordsCache, Written
+
+S, T = TypeVar("S"), TypeVar("T")
 
 _SLACK = 14
 _LEAST = 40
@@ -108,7 +110,7 @@ class Searcher:
         for_words = self._weighed_by_words(here, words, asked)
         changed: list[Written] = []
         if asked.lean and monotonic() - words.looked_at < _FRESH_S:
-            by_meaning, (weights, by_words, cosines) = await asyncio.gather(for_meaning, for_words)
+            by_meaning, (weights, by_words, cosines) = await _both(for_meaning, for_words)
         else:
             by_meaning, (weights, by_words, cosines), changed = await asyncio.gather(for_meaning, for_words, self._changes(here, words))
         if changed:
@@ -203,6 +205,18 @@ class Searcher:
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._counting[tenant] = task
         return task
+
+
+async def _both(longer: Coroutine[Any, Any, S], shorter: Coroutine[Any, Any, T]) -> tuple[S, T]:
+    """Await both, begun side by side. The longer one needs no task: its answer comes without a turn of the event loop."""
+    task = asyncio.create_task(shorter, name="weaviate-words")
+    try:
+        return await longer, await task
+    finally:
+        if not task.done():
+            task.cancel()
+        elif not task.cancelled():
+            task.exception()  # the longer one failed first: of this one nobody wants to know
 
 
 async def pages(here: CollectionAsync[Any, Any], properties: Sequence[str]) -> Any:

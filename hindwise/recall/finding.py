@@ -102,16 +102,14 @@ class Finder:
             return None
         return Finds(survey, lists, False, survey_ms, ms_since(at), per_pool)
 
-    async def find_with(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]]", per_pool: int) -> Finds:
-        """As `find`; a survey that is still under way is not waited for where the index can be asked without missing anything."""
+    def begin(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]]", per_pool: int) -> Begun:
+        """Ask the index where the survey is still under way and need not be waited for. `drop` what was begun in the end."""
         names = () if survey.done() else asked.question.spaces
-        begun = self._ahead.begin(asked.tenant_id, names, partial(self._ask, asked, per_pool))
-        try:
-            known, survey_ms = await survey
-            self._ahead.note(asked.tenant_id, known)
-            return await self.find(asked, known, survey_ms, per_pool, begun)
-        finally:
-            begun.drop()
+        return self._ahead.begin(asked.tenant_id, names, partial(self._ask, asked, per_pool))
+
+    def note(self, asked: Asked, survey: Survey) -> None:
+        """The survey has ended: next time the index may be asked before it does."""
+        self._ahead.note(asked.tenant_id, survey)
 
     async def find(self, asked: Asked, survey: Survey, survey_ms: float, per_pool: int, begun: Begun | None = None) -> Finds:
         """Ask the index about each space that exists, side by side. begun: what was asked already."""

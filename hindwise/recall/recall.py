@@ -91,7 +91,7 @@ class Recaller:
         if begun is None:
             told = await self._at_once(asked)
         else:
-            told = await self._look_on(asked, await self._finder.find_with(asked, begun, depths(query)[0]))
+            told = await self._beside(asked, begun)
         answer = _answer(asked, told, self._engine.settings.relevance_gate)
         answer.timings.update(
             survey=told.finds.survey_ms,
@@ -115,6 +115,7 @@ class Recaller:
 
     async def _at_once(self, asked: Asked) -> _Told:
         """The whole way on one ledger thread, where the index can be asked from there."""
+        judge = self._judge_of(asked)
 
         def tell(conn: Connection) -> _Told | tuple[Survey, float]:
             survey, survey_ms = _surveyed(conn, asked.tenant_id, asked.question)
@@ -125,7 +126,7 @@ class Recaller:
                     return survey, survey_ms
                 # What the index found may be younger than the survey.
                 look_again(conn)
-                told = self._tell(conn, asked, finds)
+                told = self._tell(conn, asked, judge, finds)
                 if not told.is_short:
                     break
             return told or (survey, survey_ms)
@@ -133,23 +134,35 @@ class Recaller:
         first = await self._engine.ledger.read(tell)
         if isinstance(first, _Told):
             return first
-        return await self._look_on(asked, await self._finder.find(asked, *first, depths(asked.query)[0]))
+        return await self._look_on(asked, judge, await self._finder.find(asked, *first, depths(asked.query)[0]))
+
+    async def _beside(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]]") -> _Told:
+        """The way to an index that lies elsewhere: what can be done meanwhile is done while it works."""
+        per_pool = depths(asked.query)[0]
+        begun = self._finder.begin(asked, survey, per_pool)
+        try:
+            known, survey_ms = await survey
+            self._finder.note(asked, known)
+            judge = self._judge_of(asked)
+            return await self._look_on(asked, judge, await self._finder.find(asked, known, survey_ms, per_pool, begun))
+        finally:
+            begun.drop()
 
     def _survey(self, tenant_id: str, question: Question) -> "asyncio.Task[tuple[Survey, float]]":
         """Begin with the survey, for an index that lies elsewhere: the question is embedded meanwhile."""
         return asyncio.create_task(self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question)), name="recall-survey")
 
-    async def _look_on(self, asked: Asked, first: Finds) -> _Told:
+    async def _look_on(self, asked: Asked, judge: Judge, first: Finds) -> _Told:
         """What is told of the first finds; of more where these fall short."""
-        told = await self._told(asked, first)
+        told = await self._told(asked, judge, first)
         for per_pool in depths(asked.query)[1:]:
             # An index that fails at the second look has answered the first.
             if told.is_short and not (finds := await self._finder.find(asked, first.survey, first.survey_ms, per_pool)).down:
-                told = await self._told(asked, finds)
+                told = await self._told(asked, judge, finds)
         return told
 
-    async def _told(self, asked: Asked, finds: Finds) -> _Told:
-        return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, finds))
+    async def _told(self, asked: Asked, judge: Judge, finds: Finds) -> _Told:
+        return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, judge, finds))
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
         """The question's vector, whether the embedder failed to give one, and how long it took in ms."""
@@ -177,9 +190,9 @@ class Recaller:
             # The embedder's general calibration stands in; the next recall tries again.
             return
 
-    def _tell(self, conn: Connection, asked: Asked, finds: Finds) -> _Told:
+    def _tell(self, conn: Connection, asked: Asked, judge: Judge, finds: Finds) -> _Told:
         """The last hop: read all that can be told, judge it, and read the evidence of what is told. Runs on a ledger thread."""
-        choice = choose(conn, asked, finds, self._judge_of(asked), self._engine.embedder.model)
+        choice = choose(conn, asked, finds, judge, self._engine.embedder.model)
         at = perf_counter()
         chosen, rows = choice.chosen, choice.rows
         told = [rows[item.memory.id] for item in chosen]
