@@ -22,7 +22,8 @@ from hindwise.index.weaviate_names import MARKER_ID
 from hindwise.index.weaviate_schema import vector_name
 from hindwise.index.weaviate_words import SpaceWords, Weights, WordsCache, Written
 
-S, T = TypeVar("S"), TypeVar("T")
+S = TypeVar("S")
+T = TypeVar("T")
 
 _SLACK = 14
 _LEAST = 40
