@@ -56,9 +56,12 @@ class Ledger:
         )
         return cls(settings.ledger_url(), limits)
 
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        """Run `work(conn)`, which only reads; it may run again after a blip. Raises LedgerUnavailable, and whatever `work` raises."""
-        return await self._hop(self._read_pool, self._home.readers, work)
+    async def read(self, work: Callable[[Connection], T], *, within_s: float = LONGEST_UNIT_S) -> T:
+        """Run `work(conn)`, which only reads; it may run again after a blip. within_s: after so long nobody waits any more.
+
+        Raises LedgerUnavailable, and whatever `work` raises.
+        """
+        return await self._hop(self._read_pool, self._home.readers, work, within_s)
 
     async def write(self, work: Callable[[Connection], T], *, within_s: float = LONGEST_UNIT_S) -> T:
         """Run `work(conn)` in one write transaction: all of it or nothing. `work` may run again after a blip.
@@ -68,7 +71,7 @@ class Ledger:
         """
         return await self._hop(self._write_pool, self._home.writers, work, within_s)
 
-    async def _hop(self, pool: Threads, engine: Engine, work: Callable[[Connection], T], within_s: float = LONGEST_UNIT_S) -> T:
+    async def _hop(self, pool: Threads, engine: Engine, work: Callable[[Connection], T], within_s: float) -> T:
         return await self._run(pool, within_s, self._transact, engine, work)
 
     @staticmethod

@@ -39,6 +39,8 @@ from hindwise.recall.yardstick import Yardstick
 
 _EMBED_LIMIT_S = 5.0
 _YARDSTICK_LIMIT_S = 20.0
+_LEDGER_LIMIT_S = 8.0
+"""Of each hop. Longer than a connection is waited for, shorter than a statement may take: an agent waits in front of its task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class Recaller:
                     break
             return told or (survey, survey_ms)
 
-        first = await self._engine.ledger.read(tell)
+        first = await self._engine.ledger.read(tell, within_s=_LEDGER_LIMIT_S)
         if isinstance(first, _Told):
             return first
         return await self._look_on(asked, judge, await self._finder.find(asked, *first, depths(asked.query)[0]))
@@ -150,7 +152,8 @@ class Recaller:
 
     def _survey(self, tenant_id: str, question: Question) -> "asyncio.Task[tuple[Survey, float]]":
         """Begin with the survey, for an index that lies elsewhere: the question is embedded meanwhile."""
-        return asyncio.create_task(self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question)), name="recall-survey")
+        reading = self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question), within_s=_LEDGER_LIMIT_S)
+        return asyncio.create_task(reading, name="recall-survey")
 
     async def _look_on(self, asked: Asked, judge: Judge, first: Finds) -> _Told:
         """What is told of the first finds; of more where these fall short."""
@@ -162,7 +165,7 @@ class Recaller:
         return told
 
     async def _told(self, asked: Asked, judge: Judge, finds: Finds) -> _Told:
-        return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, judge, finds))
+        return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, judge, finds), within_s=_LEDGER_LIMIT_S)
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
         """The question's vector, whether the embedder failed to give one, and how long it took in ms."""

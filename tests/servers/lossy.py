@@ -1,8 +1,9 @@
-"""A wire that can be cut: it passes bytes to a server on this machine, and loses one answer when it is told to."""
+"""A wire that can be cut: it passes bytes to a server on this machine, loses one answer, or falls silent when it is told to."""
 
 import contextlib
 import socket
 import threading
+from collections.abc import Iterator
 
 
 class LossyWire:
@@ -14,6 +15,8 @@ class LossyWire:
         self.port = int(self._listening.getsockname()[1])
         self._words = b""
         self._open: list[socket.socket] = []
+        self._passes = threading.Event()
+        self._passes.set()
         self.lost = 0
         """How many answers went missing."""
         threading.Thread(target=self._accept, daemon=True).start()
@@ -21,6 +24,15 @@ class LossyWire:
     def lose_answer_to(self, words: bytes) -> None:
         """The next request that holds `words` still reaches the server; before its answer comes the connection breaks. Once."""
         self._words = words
+
+    @contextlib.contextmanager
+    def silent(self) -> Iterator[None]:
+        """Within it nothing comes through, and nobody is told so; what was sent meanwhile arrives afterwards."""
+        self._passes.clear()
+        try:
+            yield
+        finally:
+            self._passes.set()
 
     def _accept(self) -> None:
         with contextlib.suppress(OSError):
@@ -39,6 +51,7 @@ class LossyWire:
                 if self._words and self._words in sent:
                     self._words = b""
                     deaf.set()
+                self._passes.wait()
                 server.sendall(sent)
         self._end(client, server)
 
@@ -48,6 +61,7 @@ class LossyWire:
                 if deaf.is_set():
                     self.lost += 1
                     break
+                self._passes.wait()
                 client.sendall(answer)
         self._end(client, server)
 
@@ -61,6 +75,7 @@ class LossyWire:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._passes.set()
         # A listening socket in accept() is woken by shutdown, not by close.
         self._end(self._listening, *self._open)
         for one in (self._listening, *self._open):
