@@ -209,7 +209,10 @@ class Searcher:
 
 
 async def _both(longer: Coroutine[Any, Any, S], shorter: Coroutine[Any, Any, T]) -> tuple[S, T]:
-    """Await both, begun side by side. The longer one needs no task: its answer comes without a turn of the event loop."""
+    """Await both, begun side by side. The longer one needs no task: its answer comes without a turn of the event loop.
+
+    Raises what either raises; of the shorter one only when the longer one has ended.
+    """
     task = asyncio.create_task(shorter, name="weaviate-words")
     try:
         return await longer, await task

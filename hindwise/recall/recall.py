@@ -19,6 +19,7 @@ from hindwise.embed.base import Vector
 from hindwise.engine import Engine
 from hindwise.errors import ModelRefused, ModelUnavailable
 from hindwise.index.live import LiveIndex
+from hindwise.ledger.databases import LONGEST_UNIT_S
 from hindwise.ledger.prepared import look_again
 from hindwise.model.assembled import assembled
 from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
@@ -40,7 +41,8 @@ from hindwise.recall.yardstick import Yardstick
 _EMBED_LIMIT_S = 5.0
 _YARDSTICK_LIMIT_S = 20.0
 _LEDGER_LIMIT_S = 8.0
-"""Of each hop. Longer than a connection is waited for, shorter than a statement may take: an agent waits in front of its task."""
+"""Of each hop to a server: an agent waits in front of its task. Longer where a connection is waited for longer, whose error says more."""
+_BESIDES_CONNECTING_S = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,9 @@ class Recaller:
         self._engine = engine
         self._yardstick = Yardstick(engine.embedder)
         self._finder = Finder(engine)
+        self._within_s = LONGEST_UNIT_S
+        if engine.ledger.is_shared:
+            self._within_s = max(_LEDGER_LIMIT_S, engine.settings.database_connect_timeout_s + _BESIDES_CONNECTING_S)
         self._live = engine.index if isinstance(engine.index, LiveIndex) else None
         self.log = RecallLog(engine.ledger, engine.secret, engine.settings.contacts())
 
@@ -117,9 +122,9 @@ class Recaller:
 
     async def _at_once(self, asked: Asked) -> _Told:
         """The whole way on one ledger thread, where the index can be asked from there."""
-        judge = self._judge_of(asked)
 
         def tell(conn: Connection) -> _Told | tuple[Survey, float]:
+            judge = self._judge_of(asked)
             survey, survey_ms = _surveyed(conn, asked.tenant_id, asked.question)
             told: _Told | None = None
             for per_pool in depths(asked.query):
@@ -133,10 +138,10 @@ class Recaller:
                     break
             return told or (survey, survey_ms)
 
-        first = await self._engine.ledger.read(tell, within_s=_LEDGER_LIMIT_S)
+        first = await self._engine.ledger.read(tell, within_s=self._within_s)
         if isinstance(first, _Told):
             return first
-        return await self._look_on(asked, judge, await self._finder.find(asked, *first, depths(asked.query)[0]))
+        return await self._look_on(asked, self._judge_of(asked), await self._finder.find(asked, *first, depths(asked.query)[0]))
 
     async def _beside(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]]") -> _Told:
         """The way to an index that lies elsewhere: what can be done meanwhile is done while it works."""
@@ -152,7 +157,7 @@ class Recaller:
 
     def _survey(self, tenant_id: str, question: Question) -> "asyncio.Task[tuple[Survey, float]]":
         """Begin with the survey, for an index that lies elsewhere: the question is embedded meanwhile."""
-        reading = self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question), within_s=_LEDGER_LIMIT_S)
+        reading = self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question), within_s=self._within_s)
         return asyncio.create_task(reading, name="recall-survey")
 
     async def _look_on(self, asked: Asked, judge: Judge, first: Finds) -> _Told:
@@ -165,7 +170,7 @@ class Recaller:
         return told
 
     async def _told(self, asked: Asked, judge: Judge, finds: Finds) -> _Told:
-        return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, judge, finds), within_s=_LEDGER_LIMIT_S)
+        return await self._engine.ledger.read(lambda conn: self._tell(conn, asked, judge, finds), within_s=self._within_s)
 
     async def _embed(self, question: Question) -> tuple[Vector | None, bool, float]:
         """The question's vector, whether the embedder failed to give one, and how long it took in ms."""

@@ -19,6 +19,8 @@ class _Uncompiled:
         self._flags = flags
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)  # what copies and pickles asks for such before anything is given
         compiled = re.compile(self._given, self._flags)
         if name not in _ASKED:
             return getattr(compiled, name)
@@ -34,7 +36,7 @@ class _Uncompiled:
 def lazy_re(expression: str, flags: int = 0) -> re.Pattern[str]:
     """`re.compile(expression, flags)`, done at the first use: a wrong expression raises `re.error` there.
 
-    Answers to every method and attribute of a pattern; it is none for `isinstance` and for the functions of `re`, which take an
-    expression's `.pattern`.
+    Answers to the methods and attributes of a pattern that have a name without an underscore. It is none for `isinstance` and for the
+    functions of `re`, and equal to itself alone.
     """
     return cast("re.Pattern[str]", _Uncompiled(expression, flags))

@@ -1,8 +1,10 @@
-"""A wording that is compiled at its first use answers as a compiled one does, and none is compiled or wrong when its module is read."""
+"""A wording that is compiled at its first use answers as a compiled one does; no module compiles its own, and none of them is wrong."""
 
 import ast
+import copy
 import gc
 import importlib
+import pickle
 import pkgutil
 import re
 import threading
@@ -47,6 +49,11 @@ def test_compiles_at_the_first_use_and_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert lazy.search("first use 1")
     assert lazy.match("first use 2")
     assert compiled == [r"first use \d+"]
+
+
+def test_a_copy_answers_too() -> None:
+    for made in (copy.copy(lazy_re("a+")), copy.deepcopy(lazy_re("a+")), pickle.loads(pickle.dumps(lazy_re("a+")))):
+        assert made.findall("aab a") == ["aa", "a"]
 
 
 def test_an_expression_that_is_wrong_says_so_when_asked() -> None:
