@@ -30,9 +30,11 @@ def settled_spaces(conn: Connection, limit: int) -> list[tuple[str, str]]:
 
     Looked for among the newest, which an older copy of an index lacks, and among as many of every age: the same few rows of any ledger.
     """
-    last: int = conn.execute(select(func.coalesce(func.max(space_rows.c.no), 0))).scalar_one()
-    newest = range(last, max(0, last - _LOOKED_AT), -1)
-    numbers = {*newest, *(last * part // _LOOKED_AT for part in range(1, _LOOKED_AT))}
+    # Two questions in one: SQLite would read every row to tell the ends together.
+    ends = (select(func.coalesce(end(space_rows.c.no), 0)).scalar_subquery() for end in (func.min, func.max))
+    first, last = conn.execute(select(*ends)).one()
+    newest = range(last, max(first - 1, last - _LOOKED_AT), -1)
+    numbers = {*newest, *(first + (last - first) * part // _LOOKED_AT for part in range(_LOOKED_AT))}
     waits = select(outbox_rows.c.space_no).where(outbox_rows.c.space_no == space_rows.c.no).exists()
     holds = select(memories.c.id).where(memories.c.space_no == space_rows.c.no, _LIVE_MEMORIES).exists()
     query = select(space_rows.c.tenant_id, space_rows.c.name).where(

@@ -168,9 +168,11 @@ async def test_which_spaces_an_index_must_hold_is_told_from_the_same_few_rows_of
 
 
 def _many_spaces(conn):
-    """A thousand, each with a memory that the index knows; of every seventh one waits."""
-    rows = spaces.lock(conn, TENANT, [f"user:{number:04}" for number in range(1, 1_001)])
-    conn.execute(space_rows.update().values(index_no=1))
+    """A thousand after many that were erased, each with a memory that the index knows; of every seventh one waits."""
+    names = {number: f"user:{number:04}" for number in range(1, 1_001)}
+    made = [{"no": 50_000 + number, "tenant_id": TENANT, "name": name, "index_no": 1} for number, name in names.items()]
+    conn.execute(space_rows.insert(), made)
+    rows = spaces.lock(conn, TENANT, list(names.values()))
     for number in range(1, 1_001):
         space_no = rows[f"user:{number:04}"].no
         memory = make_memory("Likes tea", id=f"m-{number}", kind="event", space=f"user:{number:04}")
