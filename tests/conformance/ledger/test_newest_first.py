@@ -132,10 +132,9 @@ async def test_of_a_space_no_more_is_read_and_put_in_order_than_is_told(ledger, 
         assert not re.search(r"Removed by Filter: \d{3}", found), found
 
 
+@pytest.mark.parametrize("ledger_url", ["postgres"], indirect=True)  # SQLite counts on nothing: its plan is asked above and below
 @pytest.mark.parametrize("newest", [queries.newest_rows, memory_rows.newest_live])
 async def test_of_much_that_postgres_has_not_counted_yet_only_the_newest_are_read(ledger, grown, newest):
-    if not ledger.is_shared:
-        return  # counts on nothing: its plan is asked above and below
     numbers = grown[1][:2]
 
     def asked(conn):
@@ -149,10 +148,8 @@ async def test_of_much_that_postgres_has_not_counted_yet_only_the_newest_are_rea
     assert read < 2 * (300 * 1.5 + 3 * 20), read
 
 
+@pytest.mark.parametrize("ledger_url", ["postgres"], indirect=True)  # SQLite has no setting
 async def test_an_error_while_they_are_read_leaves_no_setting_behind(ledger, filled):
-    if not ledger.is_shared:
-        return
-
     def fails(conn):
         with read_in_order(conn):
             raise LookupError
