@@ -1,33 +1,20 @@
 """A statement that somebody wants kept, made into a draft and written: what both memory doors do."""
 
-from dataclasses import dataclass
 from typing import Any
 from unicodedata import category
 
 from fastapi import Request
-from sqlalchemy import Connection
 
 from api.bodies import MemoryBody
 from api.services import Services
 from api.storing import Storing
 from hindwise.errors import InvalidInput
-from hindwise.ledger import memories
 from hindwise.ledger.keys import KeyRow
 from hindwise.model.ids import derive
 from hindwise.model.memory import MAX_CONCLUSION_CHARS, SLOTTED, Draft
 from hindwise.model.space import agent_space, user_space
-from hindwise.recall.remember import remember
+from hindwise.recall.remember import Written, remember
 from hindwise.reflect.rules.statements import classify_statement
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What became of a statement."""
-
-    memory_id: str
-    status: str
-    action: str
-    supersedes: tuple[str, ...]
 
 
 def draft_of(body: MemoryBody, storing: Storing) -> Draft:
@@ -65,15 +52,6 @@ async def write(services: Services, caller: KeyRow, request: Request, body: Memo
     space = user_space(body.user_id) if body.user_id else agent_space(body.agent_id or "")
     key = request.headers.get("idempotency-key", "").strip()
     write_id = derive("write", tenant, request.url.path, key) if key else ""
-    decision = await remember(
+    return await remember(
         engine, tenant, draft_of(body, services.storing), space, f"api:{caller.id}", engine.clock.now(), write_id=write_id
     )
-    memory_id = decision.memory_id or decision.touched[0]
-    status = await engine.ledger.read(lambda conn: _status(conn, tenant, memory_id))
-    replaced = decision.touched if decision.action in {"supersede", "retract"} else ()
-    return Written(memory_id, status, decision.action, tuple(replaced))
-
-
-def _status(conn: Connection, tenant_id: str, memory_id: str) -> str:
-    memory, _ = memories.load(conn, tenant_id, memory_id)
-    return str(memory.status)

@@ -4,6 +4,7 @@ The same resolution as of a reflection: who says a thing twice confirms it, who 
 """
 
 import asyncio
+from dataclasses import dataclass
 from datetime import datetime
 from uuid import uuid4
 
@@ -15,7 +16,7 @@ from hindwise.embed.precision import kept_passages
 from hindwise.engine import Engine
 from hindwise.errors import HindwiseError, InvalidInput, ModelRefused, ModelUnavailable, NotFound
 from hindwise.index.document import Document, document_of
-from hindwise.ledger import embeddings, memory_changes, memory_erasure, spaces
+from hindwise.ledger import embeddings, memories, memory_changes, memory_erasure, spaces
 from hindwise.ledger.resolution import Placement, Resolution
 from hindwise.model.memory import Draft
 from hindwise.model.reflection import Decision
@@ -26,8 +27,18 @@ _INDEX_LIMIT_S = 2.0
 _logger = structlog.get_logger(__name__)
 
 
-async def remember(engine: Engine, tenant_id: str, draft: Draft, space: str, actor: str, now: datetime, *, write_id: str = "") -> Decision:
-    """Write one memory into a space in one transaction; `memory_id` of the decision is the memory that now says so.
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a statement: the memory that now says so, its status when this was written, and what was decided."""
+
+    memory_id: str
+    status: str
+    action: str
+    supersedes: tuple[str, ...]
+
+
+async def remember(engine: Engine, tenant_id: str, draft: Draft, space: str, actor: str, now: datetime, *, write_id: str = "") -> Written:
+    """Write one memory into a space in one transaction, and tell what became of it.
 
     Found by the next recall, also before any index knows it. actor: who wrote, for the history. The caller has masked secrets.
     write_id: a uuid that names this writing, so that a repeated one finds the first; empty = each call is one of its own.
@@ -37,18 +48,26 @@ async def remember(engine: Engine, tenant_id: str, draft: Draft, space: str, act
     vector = await _vector(engine, document)
     # No reflection stands behind it: a new name, so that each writing is one of its own, also where its transaction runs a second time.
     name = write_id or str(uuid4())
-    decided: list[Decision] = []
+    decided: list[tuple[Decision, Written]] = []
 
-    def write(conn: Connection) -> Decision:
+    def write(conn: Connection) -> Written:
         # Where the answer to the commit was lost, this runs again: what was decided then is told, and not what is left to decide.
-        if not (decided and memory_changes.changed_by(conn, [decided[-1].memory_id, *decided[-1].touched], actor, now)):
-            decided.append(_write(conn, engine, tenant_id, draft, space, actor, now, document, vector, name))
-        return decided[-1]
+        if not (decided and memory_changes.changed_by(conn, [decided[-1][0].memory_id, *decided[-1][0].touched], actor, now)):
+            decision = _write(conn, engine, tenant_id, draft, space, actor, now, document, vector, name)
+            # Asked here: a moment later an erasure may have taken it.
+            decided.append((decision, _written(conn, tenant_id, decision)))
+        return decided[-1][1]
 
-    decision = await engine.ledger.write(write)
+    return await engine.ledger.write(write)
+
+
+def _written(conn: Connection, tenant_id: str, decision: Decision) -> Written:
     if not decision.memory_id and not decision.touched:
         raise InvalidInput("there is nothing to take back: nothing is known under this subject and attribute")
-    return decision
+    memory_id = decision.memory_id or decision.touched[0]
+    memory, _ = memories.load(conn, tenant_id, memory_id)
+    replaced = decision.touched if decision.action in {"supersede", "retract"} else ()
+    return Written(memory_id, str(memory.status), decision.action, tuple(replaced))
 
 
 def _write(

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from hindwise.index.projection import index_space
-from hindwise.ledger import memory_changes, spaces
+from hindwise.ledger import memory_changes, memory_erasure, spaces
+from hindwise.ledger.schema import memories
 from hindwise.testing import FixedClock
 from tests.api.front import Front, open_front
 from tests.build import make_evidence, make_memory
@@ -239,3 +240,23 @@ async def test_what_nobody_could_read_is_no_memory(front: Front, content: str, k
     for path in ("/v1/memories", "/memory"):
         answer = await front.post(path, {"user_id": "ann", "content": content})
         assert answer.status_code == (201 if kept else 422)
+
+
+@pytest.mark.parametrize("door", ["/v1/memories", "/memory"])
+@pytest.mark.parametrize("content", ["I prefer window seats.", "我喜欢靠窗的座位。"])
+async def test_what_an_erasure_takes_in_the_moment_after_it_was_kept_was_kept(
+    front: Front, monkeypatch: pytest.MonkeyPatch, door: str, content: str
+) -> None:
+    ledger, erased = front.engine.ledger, []
+    write = ledger.write
+
+    async def then_erased(work: Any, **options: Any) -> Any:
+        done = await write(work, **options)
+        for memory_id in await ledger.read(lambda conn: conn.execute(select(memories.c.id)).scalars().all()):
+            await write(lambda conn, one=memory_id: memory_erasure.erase(conn, front.engine.settings.tenant, one, front.engine.clock.now()))
+            erased.append(memory_id)
+        return done
+
+    monkeypatch.setattr(ledger, "write", then_erased)
+    answer = await front.post(door, {"user_id": "ann", "content": content})
+    assert (answer.status_code, answer.json()["status"], [answer.json()["id"]]) == (201, "active", erased), answer.text
