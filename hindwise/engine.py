@@ -77,11 +77,18 @@ def aging_rules(settings: Settings) -> AgingRules:
 
 _SECRET_BYTES = 32
 """Fewer are no key: the file was cut or written by hand."""
+_LEAST_GIVEN = 16
+"""Characters of a secret that nobody guesses."""
 
 
 def secret_of_one_machine(settings: Settings) -> bool:
     """Whether other machines may serve the same ledger with other secrets: one session would then have two names in Temporal."""
     return is_server(settings.ledger_url()) and not settings.secret_key.get_secret_value()
+
+
+def is_guessable(settings: Settings) -> bool:
+    """Whether the secret that was given is so short that who sees the hashes can find whose they are by trying."""
+    return 0 < len(settings.secret_key.get_secret_value()) < _LEAST_GIVEN
 
 
 def installation_secret(settings: Settings) -> bytes:
@@ -90,6 +97,11 @@ def installation_secret(settings: Settings) -> bytes:
     Raises InvalidInput for a damaged file.
     """
     if given := settings.secret_key.get_secret_value():
+        if is_guessable(settings):
+            # Not refused: an installation that was begun with it needs it for all that it named so far.
+            _log.warning(
+                "secret_is_short", characters=len(given), next="begin an installation with HINDWISE_SECRET_KEY=$(openssl rand -hex 24)"
+            )
         return given.encode()
     path = settings.data / "secret.key"
     if secret_of_one_machine(settings):

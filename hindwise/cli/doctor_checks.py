@@ -104,13 +104,20 @@ async def _model(settings: Settings) -> Finding:
 
 
 async def _secret(settings: Settings) -> Finding:
-    from hindwise.engine import secret_of_one_machine
+    from hindwise.engine import is_guessable, secret_of_one_machine
 
     if secret_of_one_machine(settings):
         return Finding(
             "secret",
             "note",
             "HINDWISE_SECRET_KEY is not set: other machines on this ledger make others; give every API and worker the same",
+        )
+    if is_guessable(settings):
+        return Finding(
+            "secret",
+            "note",
+            "HINDWISE_SECRET_KEY is short enough to be guessed: begin an installation with one of `openssl rand -hex 24`; "
+            "one that works with it already keeps it",
         )
     return Finding("secret", "ok", "HINDWISE_SECRET_KEY" if settings.secret_key.get_secret_value() else "the data directory's own")
 

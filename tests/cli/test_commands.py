@@ -144,7 +144,13 @@ def test_doctor_tells_where_each_setting_comes_from(tmp_path):
 
 def test_doctor_notes_a_shared_ledger_without_a_shared_secret(tmp_path):
     shared = {"HINDWISE_EMBED": "none", "HINDWISE_PORT": "0", "HINDWISE_DATABASE_URL": f"postgresql+psycopg://nobody@{nobody_at()}/none"}
-    for secret, (level, words) in {"": ("note", "give every API and worker the same"), "s" * 32: ("ok", "HINDWISE_SECRET_KEY")}.items():
+    expected = {
+        "": ("note", "give every API and worker the same"),
+        "s" * 15: ("note", "short enough to be guessed"),
+        "密" * 15: ("note", "short enough to be guessed"),
+        "s" * 16: ("ok", "HINDWISE_SECRET_KEY"),
+    }
+    for secret, (level, words) in expected.items():
         told = hindwise("doctor", "--json", cwd=tmp_path, HINDWISE_SECRET_KEY=secret, **shared)
         [finding] = [one for one in json.loads(told.stdout)["findings"] if one["name"] == "secret"]
         assert finding["state"] == level

@@ -1,12 +1,14 @@
 """Every process of an installation hashes with one secret, or does not start: on Postgres, where they may stand on several machines."""
 
 import pytest
+from structlog.testing import capture_logs
 
-from hindwise.engine import agree_on_secret
+from hindwise.engine import agree_on_secret, installation_secret
 from hindwise.errors import InvalidInput
 from hindwise.ledger import installation
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.migrate import migrate
+from hindwise.settings import Settings
 
 
 @pytest.fixture
@@ -43,3 +45,11 @@ async def test_on_one_machine_a_lost_secret_may_be_replaced(tmp_path):
         await agree_on_secret(alone, b"two" * 11)
     finally:
         await alone.close()
+
+
+def test_a_secret_that_can_be_guessed_is_told_at_the_start_and_taken(tmp_path):
+    for short, is_told in {"s" * 15: True, "密" * 15: True, "s" * 16: False}.items():
+        with capture_logs() as logs:
+            assert installation_secret(Settings(_env_file=None, data=tmp_path, secret_key=short)) == short.encode()
+        assert [log["event"] for log in logs] == ["secret_is_short"] * is_told
+        assert short not in str(logs)
