@@ -67,8 +67,8 @@ class Settings(BaseSettings):
 
     temporal_address: str = Field(default="", pattern=r"^$|^[^\s:/]+:\d{1,5}$|^\[[0-9A-Fa-f:.]+\]:\d{1,5}$")
     """Empty = the dev server that `hindwise up` starts."""
-    temporal_namespace: str = Field(default="hindwise", pattern=r"^\S+$")
-    """Namespace in Temporal; the dev server of `hindwise up` has it, in others `hindwise setup-temporal --create-namespace` makes it."""
+    temporal_namespace: str = Field(default="hindwise", pattern=r"^[!-~]{1,1000}$")
+    """In plain ASCII; the dev server of `hindwise up` has it, elsewhere `hindwise setup-temporal --create-namespace` makes one."""
     temporal_api_key: SecretStr = SecretStr("")
     """Key of a Temporal that wants one, such as Temporal Cloud; switches TLS on."""
     temporal_tls: Literal["auto", "on", "off"] = "auto"

@@ -67,6 +67,8 @@ def test_an_argument_that_is_no_text_is_a_wrong_argument():
         ("HINDWISE_HALF_LIFE_DAYS_LESSON", "nan"),
         ("HINDWISE_TEMPORAL_ADDRESS", "nope:xx"),
         ("HINDWISE_TENANT", ""),
+        ("HINDWISE_TEMPORAL_NAMESPACE", "记忆"),
+        ("HINDWISE_TEMPORAL_NAMESPACE", "two words"),
         ("HINDWISE_TASK_QUEUE_PREFIX", ""),
         ("HINDWISE_TASK_QUEUE_PREFIX", "x" * 2_000),
         ("HINDWISE_UPKEEP_EVERY_MINUTES", "1e300"),
