@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 import numpy as np
 
@@ -47,6 +48,12 @@ class ScriptedModel:
         """Nothing to close; here because reflectors that hold connections have it."""
 
 
+@lru_cache(8_192)
+def _direction(token: str, dim: int) -> Vector:
+    """The same few hundred words are embedded again and again, and each new generator takes as long as twenty sums."""
+    return np.random.default_rng(term_hash(token)).standard_normal(dim).astype(np.float32)
+
+
 def hashed_vector(text: str, dim: int = 64) -> Vector:
     """Return float32 [dim] of length 1: the sum of one fixed direction per token, so that texts that share tokens point alike.
 
@@ -54,7 +61,7 @@ def hashed_vector(text: str, dim: int = 64) -> Vector:
     """
     total = np.zeros(dim, dtype=np.float32)
     for token in query_tokens(clean(text)):
-        total += np.random.default_rng(term_hash(token)).standard_normal(dim).astype(np.float32)
+        total += _direction(token, dim)
     length = float(np.linalg.norm(total))
     if length == 0.0:
         total[0] = length = 1.0
