@@ -13,6 +13,7 @@ from hindwise.errors import NotAllowed
 from hindwise.ledger import memories as rows
 from hindwise.ledger import memory_changes as changes
 from hindwise.ledger import outbox, spaces
+from hindwise.ledger.databases import read_in_order
 from hindwise.ledger.direct import Direct
 from hindwise.ledger.memory_tables import CONFIRMED, SHARED_LESSON
 from hindwise.ledger.newest_first import Place, newest_first
@@ -183,9 +184,10 @@ def confirmed_examples(conn: Connection, tenant_id: str, lang: str, limit: int, 
     takes out.
     """
     asked = {"tenant": tenant_id, "lang": lang, "most": limit}
-    found = list(_SHARED_EXAMPLES.rows(conn, asked))
-    if own:
-        found += _OWN_EXAMPLES.rows(conn, {**asked, "own": own})
+    with read_in_order(conn):
+        found = list(_SHARED_EXAMPLES.rows(conn, asked))
+        if own:
+            found += _OWN_EXAMPLES.rows(conn, {**asked, "own": own})
     found = sorted(found, key=lambda row: (row.recorded_at, row.id), reverse=True)[:limit]
     places = rows.evidence_of(conn, [row.id for row in found])
     return [rows.from_row(row, places.get(row.id, ())) for row in found]

@@ -4,9 +4,10 @@ import re
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
 
 from hindwise.ledger import memory_changes, review, spaces
+from hindwise.ledger.databases import read_in_order
 from hindwise.model.memory import Status
 from tests.build import NOON, TENANT, make_memory
 
@@ -56,6 +57,19 @@ async def test_what_is_of_others_or_not_confirmed_or_history_is_not_told(ledger)
     assert await ledger.read(lambda conn: told(conn, "en")) == []
 
 
+@pytest.mark.parametrize("ledger_url", ["postgres"], indirect=True)  # SQLite walks anyway
+@pytest.mark.parametrize("lang", ["en", "zh"])
+async def test_both_are_asked_where_postgres_may_not_sort(ledger, lang):
+    """Of a table whose rows lie scattered it may find that cheaper, and would read all."""
+    asked = []
+    event.listen(ledger.engine, "before_cursor_execute", lambda conn, cursor, statement, *rest: asked.append(statement))
+    assert await ledger.read(lambda conn: told(conn, lang)) == []
+    [begun] = [place for place, statement in enumerate(asked) if "enable_sort = off" in statement]
+    questions = [place for place, statement in enumerate(asked) if "LIMIT" in statement]
+    assert questions == [begun + 1, begun + 2]
+    assert asked[begun + 3] == "COMMIT"
+
+
 async def test_neither_question_reads_or_sorts_more_than_it_tells(ledger):
     """However many there are: both walk an index of exactly these, in order."""
 
@@ -74,7 +88,8 @@ async def test_neither_question_reads_or_sorts_more_than_it_tells(ledger):
             compiled = question.statement.compile(conn)
             given = {name: asked.get(name, value) for name, value in compiled.params.items()}
             values = tuple(given[name] for name in compiled.positiontup) if compiled.positional else given
-            return "\n".join(str(tuple(row)) for row in conn.exec_driver_sql(how + str(compiled), values))
+            with read_in_order(conn):
+                return "\n".join(str(tuple(row)) for row in conn.exec_driver_sql(how + str(compiled), values))
 
         found = await ledger.read(plan)
         assert index in found, found
