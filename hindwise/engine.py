@@ -99,9 +99,7 @@ def installation_secret(settings: Settings) -> bytes:
     if given := settings.secret_key.get_secret_value():
         if is_guessable(settings):
             # Not refused: an installation that was begun with it needs it for all that it named so far.
-            _log.warning(
-                "secret_is_short", characters=len(given), next="begin an installation with HINDWISE_SECRET_KEY=$(openssl rand -hex 24)"
-            )
+            _log.warning("secret_is_short", next="begin an installation with HINDWISE_SECRET_KEY=$(openssl rand -hex 24)")
         return given.encode()
     path = settings.data / "secret.key"
     if secret_of_one_machine(settings):

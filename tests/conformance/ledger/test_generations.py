@@ -11,6 +11,7 @@ from hindwise.ledger import generations, memory_changes, outbox, rebuild, spaces
 from hindwise.ledger.engine import Ledger
 from hindwise.ledger.generations import Spec, State
 from hindwise.ledger.schema import spaces as space_rows
+from hindwise.resolve.slots import key_version
 from tests.build import NOON, TENANT, make_memory
 
 SPEC = Spec("model-a", 4, 1)
@@ -170,7 +171,10 @@ async def test_which_spaces_an_index_must_hold_is_told_from_the_same_few_rows_of
 def _many_spaces(conn):
     """A thousand after many that were erased, each with a memory that the index knows; of every seventh one waits."""
     names = {number: f"user:{number:04}" for number in range(1, 1_001)}
-    made = [{"no": 50_000 + number, "tenant_id": TENANT, "name": name, "index_no": 1} for number, name in names.items()]
+    made = [
+        {"no": 50_000 + number, "tenant_id": TENANT, "name": name, "index_no": 1, "slot_keys": key_version()}
+        for number, name in names.items()
+    ]
     conn.execute(space_rows.insert(), made)
     rows = spaces.lock(conn, TENANT, list(names.values()))
     for number in range(1, 1_001):
