@@ -27,26 +27,29 @@ async def test_recall_waits_no_longer_than_its_limit(tmp_path, postgres_url, wea
             for question in ("cancel the booking", "取消预订"):
                 assert (await ask(recaller, question, user="a")).items
                 assert recaller._within_s > LIMIT_S
+                reached = []
                 with ExitStack() as silence, monkeypatch.context() as patched:
                     patched.setattr(recaller, "_within_s", LIMIT_S)
                     if hop == "first":
                         silence.enter_context(wire.silent())
                     else:
-                        patched.setattr(recaller._finder, "find", _and_then(recaller._finder.find, silence, wire))
+                        patched.setattr(recaller._finder, "find", _and_then(recaller._finder.find, silence, wire, reached))
                     began = time.monotonic()
                     with pytest.raises(LedgerUnavailable) as error:
                         await ask(recaller, question, user="a")
                     assert LIMIT_S <= time.monotonic() - began < PATIENCE_S
                 assert error.value.retry_after_s
+                assert reached == ["index"] * (hop == "second")
                 monkeypatch.setattr(recaller, "_within_s", 20.0)
                 assert (await ask(recaller, question, user="a")).items
 
 
-def _and_then(find, silence, wire):
+def _and_then(find, silence, wire, reached):
     """What asks the index, and lets the ledger fall silent when it has answered."""
 
     async def find_first(*asked):
         found = await find(*asked)
+        reached.append("index")
         silence.enter_context(wire.silent())
         return found
 
