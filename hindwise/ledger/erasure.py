@@ -123,6 +123,9 @@ def turns_page(conn: Connection, erasure_id: str) -> bool:
 def memories_page(conn: Connection, erasure_id: str) -> bool:
     """Delete some memories with all that hangs on them; True where more may be left."""
     erasure = erasures.get(conn, erasure_id, lock=True)
+    if erasure.space_no is not None:
+        # As who settles a statement there: else one would repeat a memory that is gone when it says so.
+        spaces.is_there(conn, erasure.space_no)
     ids = list(conn.execute(_memories(erasure).limit(_MEMORIES)).scalars())
     erasures.add_counts(conn, erasure, "ledger", _delete_memories(conn, memories.c.id.in_(ids), ids))
     return len(ids) == _MEMORIES

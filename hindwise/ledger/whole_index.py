@@ -1,14 +1,18 @@
 """What does a whole index hold? All live memories of the ledger: how many, in which spaces for sure, and marked anew where they lack."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import TypeVar
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, literal, select, union_all
 
 from hindwise.ledger import outbox, spaces
 from hindwise.ledger.schema import memories
 from hindwise.ledger.schema import outbox as outbox_rows
 from hindwise.ledger.schema import spaces as space_rows
 from hindwise.model.memory import LIVE
+
+T = TypeVar("T")
 
 _MARKED_AT_ONCE = 50
 _LOOKED_AT = 100
@@ -28,19 +32,39 @@ def live_memories(conn: Connection) -> int:
 def settled_spaces(conn: Connection, limit: int) -> list[tuple[str, str]]:
     """Return (tenant, name) of some spaces of which every live index holds something, since no mark waits; the newest first.
 
-    Looked for among the newest, which an older copy of an index lacks, and among as many of every age: the same few rows of any ledger.
+    Half are of the newest, which an older copy of an index lacks, half of every age. Looked at are the same few rows of any ledger.
     """
-    # Two questions in one: SQLite would read every row to tell the ends together.
-    ends = (select(func.coalesce(end(space_rows.c.no), 0)).scalar_subquery() for end in (func.min, func.max))
-    first, last = conn.execute(select(*ends)).one()
-    newest = range(last, max(first - 1, last - _LOOKED_AT), -1)
-    numbers = {*newest, *(first + (last - first) * part // _LOOKED_AT for part in range(_LOOKED_AT))}
-    waits = select(outbox_rows.c.space_no).where(outbox_rows.c.space_no == space_rows.c.no).exists()
-    holds = select(memories.c.id).where(memories.c.space_no == space_rows.c.no, _LIVE_MEMORIES).exists()
-    query = select(space_rows.c.tenant_id, space_rows.c.name).where(
-        space_rows.c.no.in_(sorted(numbers)), space_rows.c.index_no > 0, ~waits, holds
+    number = space_rows.c.no
+    newest = list(conn.execute(select(number).order_by(number.desc()).limit(_LOOKED_AT)).scalars())
+    if not newest:
+        return []
+    looked_at = {*newest, *_of_every_age(conn, newest[0])}
+    waits = select(outbox_rows.c.space_no).where(outbox_rows.c.space_no == number).exists()
+    holds = select(memories.c.id).where(memories.c.space_no == number, _LIVE_MEMORIES).exists()
+    query = select(number, space_rows.c.tenant_id, space_rows.c.name).where(
+        number.in_(sorted(looked_at)), space_rows.c.index_no > 0, ~waits, holds
     )
-    return [(row.tenant_id, row.name) for row in conn.execute(query.order_by(space_rows.c.no.desc()).limit(limit))]
+    found = conn.execute(query.order_by(number.desc())).all()
+    new = [row for row in found if row.no >= newest[-1]]
+    old = _evenly(found[len(new) :], limit // 2)
+    return [(row.tenant_id, row.name) for row in (*new[: limit - len(old)], *old)]
+
+
+def _of_every_age(conn: Connection, last: int) -> list[int]:
+    """The number that is there at, or next below, each of as many points: ever wider apart, since numbers lack where many were erased."""
+    number = space_rows.c.no
+    span = last - conn.execute(select(func.min(number))).scalar_one()
+    if span <= _LOOKED_AT:
+        return []
+    back = (round(_LOOKED_AT * (span / _LOOKED_AT) ** (part / _LOOKED_AT)) for part in range(_LOOKED_AT + 1))
+    point = union_all(*(select(literal(last - each).label("at")) for each in back)).subquery()
+    return list(conn.execute(select(select(func.max(number)).where(number <= point.c.at).scalar_subquery()).select_from(point)).scalars())
+
+
+def _evenly(rows: Sequence[T], most: int) -> list[T]:
+    """At most so many of the rows, the last among them, in their order."""
+    most = min(most, len(rows))
+    return [rows[(part + 1) * len(rows) // most - 1] for part in range(most)]
 
 
 def mark_all_dirty(conn: Connection, now: datetime) -> None:

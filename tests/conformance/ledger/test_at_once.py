@@ -1,6 +1,8 @@
 """What two processes do in the same moment ends as if one had come after the other. Two ledgers of one database stand for them."""
 
 import asyncio
+import threading
+import time
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -12,6 +14,8 @@ from hindwise.errors import SessionOwner
 from hindwise.ledger import (
     attempts,
     episodes,
+    erasure,
+    erasures,
     generations,
     idempotency,
     intake,
@@ -22,6 +26,7 @@ from hindwise.ledger import (
     recalls,
     sessions,
 )
+from hindwise.ledger import memories as memories_of
 from hindwise.ledger.generations import Spec
 from hindwise.ledger.schema import api_keys, memories, turns
 from hindwise.ledger.schema import reflections as reflection_rows
@@ -178,6 +183,31 @@ async def test_a_memory_erased_while_it_is_confirmed_and_superseded_leaves_one_h
         assert decision.memory_id not in {row.id for row in rows}
         assert [row.status for row in rows if row.head] == [str(Status.ACTIVE)]
         assert all(row.superseded_by != decision.memory_id for row in rows)
+
+
+@pytest.mark.parametrize("said", ["window seats", "靠窗的座位"])
+async def test_who_repeats_a_statement_while_a_page_of_an_erasure_takes_it_begins_it_anew(two, said):
+    seat = make_draft(said, evidence=(make_evidence("e1"),))
+    [first] = await two[0].write(resolve("first", seat))
+    asked = await two[1].write(lambda conn: erasures.request(conn, "gone", TENANT, "u1", "hash", "test", NOON))
+    await two[1].write(lambda conn: erasure.begin(conn, asked.id, NOON))
+    taken = threading.Event()
+
+    def page(conn):
+        erasure.memories_page(conn, asked.id)
+        taken.set()
+        time.sleep(0.3)  # who does not wait has looked for what it repeats by then
+
+    def repeat(conn):
+        [again] = resolve("again", seat, day=1)(conn)
+        return again.action, memories_of.load(conn, TENANT, again.memory_id)[0]
+
+    erasing = asyncio.create_task(two[1].write(page))
+    assert await asyncio.to_thread(taken.wait, 10)
+    action, kept = await two[0].write(repeat)
+    await erasing
+    assert (action, kept.status) == ("add", Status.ACTIVE)
+    assert kept.id != first.memory_id
 
 
 async def test_of_machines_that_start_at_once_one_makes_the_first_key(open_ledger, ledger_url, tmp_path):
