@@ -42,7 +42,7 @@ async def remember(engine: Engine, tenant_id: str, draft: Draft, space: str, act
 
     Found by the next recall, also before any index knows it. actor: who wrote, for the history. The caller has masked secrets.
     write_id: a uuid that names this writing, so that a repeated one finds the first; empty = each call is one of its own.
-   
+    Raises LedgerUnavailable; InvalidInput where the draft takes back what is not known.
     """
     document = document_of(draft)
     vector = await _vector(engine, document)
