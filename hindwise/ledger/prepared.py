@@ -124,11 +124,6 @@ def _constants(compiled: SQLCompiler, dialect: Dialect) -> dict[str, Any]:
     return found
 
 
-def sees_one_moment(conn: Connection) -> bool:
-    """Whether a unit that only reads sees one moment all through; on Postgres each statement sees its own."""
-    return sqlite_driver(conn) is not None
-
-
 def look_again(conn: Connection) -> None:
     """Within a unit that only reads: let the next statement see what was committed since the first one.
 

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from hindwise.model.memory import Memory, Status
+from hindwise.model.memory import Status
 from hindwise.model.turn import Origin
 from hindwise.recall import wording
+from hindwise.recall.rows import Telling
 from hindwise.recall.select import BRIEF_PLACES
 from hindwise.text.clean import one_line, truncate
 from hindwise.text.language import Language
@@ -43,12 +44,12 @@ class _Lines:
         return self.full if tier == "full" else self.short
 
 
-def write_brief(items: Sequence[Memory], earlier: Mapping[str, str], lang: Language, budget_tokens: int) -> Brief:
+def write_brief(items: Sequence[Telling], earlier: Mapping[str, str], lang: Language, budget_tokens: int) -> Brief:
     """Write the brief of at most eight items, the most important first; later ones are dropped.
 
     earlier: by memory id, what a head replaced. `tokens` never exceeds `budget_tokens`.
     """
-    lines = [_lines(memory, earlier.get(memory.id, ""), lang) for memory in items[:BRIEF_PLACES]]
+    lines = [_lines(telling, earlier.get(telling.id, ""), lang) for telling in items[:BRIEF_PLACES]]
     tiers: list[Tier] = ["full"] * len(lines)
     text = _render(lines, tiers, lang)
     while lines and (used := count_tokens(text)) > budget_tokens and _fold(tiers):
@@ -83,28 +84,27 @@ def _render(lines: Sequence[_Lines], tiers: Sequence[Tier], lang: Language) -> s
     return "\n".join(parts)
 
 
-def _lines(memory: Memory, before: str, lang: Language) -> _Lines:
-    marks = wording.UNCONFIRMED[lang] if memory.status is Status.PENDING else ""
-    marks += wording.DISPUTED[lang] if memory.disputed else ""
-    short = f"- {one_line(memory.conclusion)}{marks}"
-    extras = [wording.changed(memory.valid_from, _short(before, _MAX_BEFORE_CHARS), lang)] if before else []
-    if memory.not_when:
-        extras.append(wording.not_when(_short(memory.not_when), lang))
-    if cause := _cause(memory):
+def _lines(telling: Telling, before: str, lang: Language) -> _Lines:
+    marks = wording.UNCONFIRMED[lang] if telling.status is Status.PENDING else ""
+    marks += wording.DISPUTED[lang] if telling.disputed else ""
+    short = f"- {one_line(telling.conclusion)}{marks}"
+    extras = [wording.changed(telling.valid_from, _short(before, _MAX_BEFORE_CHARS), lang)] if before else []
+    if telling.not_when:
+        extras.append(wording.not_when(_short(telling.not_when), lang))
+    if cause := _cause(telling):
         extras.append(wording.why(cause, lang))
-    extras.append(wording.seen(memory.recorded_at, memory.evidence_count, lang))
-    outside = str(memory.origin) if memory.origin in _OUTSIDE else ""
-    extras.append(wording.source(shared=memory.space.startswith("agent:"), outside=outside, lang=lang))
+    extras.append(wording.seen(telling.recorded_at, telling.evidence_count, lang))
+    outside = str(telling.origin) if telling.origin in _OUTSIDE else ""
+    extras.append(wording.source(shared=telling.space.startswith("agent:"), outside=outside, lang=lang))
     full = f"{short}（{'；'.join(extras)}）" if lang == "zh" else f"{short} ({'; '.join(extras)})"
-    return _Lines(wording.SECTION_OF[memory.kind], full, short)
+    return _Lines(wording.SECTION_OF[telling.kind], full, short)
 
 
-def _cause(memory: Memory) -> str:
+def _cause(telling: Telling) -> str:
     """What stood behind a conclusion, where the conclusion does not say it already."""
-    retrospective = memory.retrospective
-    stood_behind = retrospective.what_failed_and_why or retrospective.what_worked
+    stood_behind = telling.retrospective["what_failed_and_why"] or telling.retrospective["what_worked"]
     cause = _short(stood_behind) if stood_behind else ""
-    return "" if cause in memory.conclusion else cause
+    return "" if cause in telling.conclusion else cause
 
 
 def _short(text: str, max_chars: int = _MAX_EXTRA_CHARS) -> str:

@@ -58,12 +58,13 @@ def choose(conn: Connection, asked: Asked, finds: Finds, judge: Judge, model: st
     candidates: dict[str, Candidate] = {}
     vectors: Mapping[str, Vector] = {}
     if finds.down:
-        rows, standing = queries.newest_rows(conn, numbers, _DEGRADED_ROWS), queries.standing_rows(conn, numbers)
+        rows = queries.newest_rows(conn, numbers, _DEGRADED_ROWS)
+        standing = queries.rows_and_standing(conn, numbers, (), finds.survey.standing).standing
     else:
         candidates = best_of(finds.lists, keep, finds.per_pool)
         wanted = list({**candidates, **dict.fromkeys(finds.survey.unapplied)})
         far = [] if asked.vector is None else [name for name, known in candidates.items() if known.cosine is None]
-        rows, standing, vectors = queries.rows_and_standing(conn, numbers, wanted, queries.Vectors(far, model))
+        rows, standing, vectors = queries.rows_and_standing(conn, numbers, wanted, finds.survey.standing, queries.Vectors(far, model))
     found = [
         Found(row, known.lexical, cosine_of(vectors.get(row.id), asked.vector) if known.cosine is None else known.cosine)
         for row in rows

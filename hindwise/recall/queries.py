@@ -14,8 +14,6 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
-    literal_column,
-    null,
     or_,
     select,
     text,
@@ -27,13 +25,13 @@ from hindwise.embed.base import Vector
 from hindwise.ledger.databases import read_in_order
 from hindwise.ledger.embeddings import read_vectors
 from hindwise.ledger.memory_tables import ONLY_LIVE
-from hindwise.ledger.prepared import Prepared, sees_one_moment
+from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import embeddings, episodes, evidence, memories
 from hindwise.ledger.times import Utc
 from hindwise.model.memory import LIVE, Status
 from hindwise.recall.rows import Raw
+from hindwise.recall.standing import most_important_first, standing_ids
 
-MAX_STANDING = 50
 MAX_EVIDENCE = 20
 """Of each memory."""
 
@@ -48,12 +46,9 @@ class Quoted(NamedTuple):
     session_id: str
 
 
-# Written out, so that the planner sees them.
-_LIVE: list[Any] = [literal_column(f"'{status}'") for status in sorted(LIVE)]
 _COUNT: BindParameter[int] = bindparam("count")
 _IDS: BindParameter[str] = bindparam("ids", expanding=True)
 _SPACES: BindParameter[int] = bindparam("spaces", expanding=True)
-_FEW = ["spaces"]
 
 
 def _unconverted(column: Column[Any]) -> Any:
@@ -63,9 +58,7 @@ def _unconverted(column: Column[Any]) -> Any:
 
 
 _RAW = [_unconverted(memories.c[name]) for name in Raw._fields]
-_IN_SPACES = memories.c.space_no.in_(_SPACES)
 _CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
-_TELLABLE = (_IN_SPACES, memories.c.status.in_(_LIVE), _CURRENT)
 # By id alone: with more conditions SQLite may prefer the index over status, and walk through the whole space.
 _BY_IDS = Prepared(select(*_RAW).where(memories.c.id.in_(_IDS)))
 _VECTOR = (
@@ -78,32 +71,7 @@ _VECTOR = (
     .scalar_subquery()
 )
 _IF_WANTED = case((memories.c.id.in_(bindparam("vectors", expanding=True)), _VECTOR))
-_NO_VECTOR = cast(null(), embeddings.c.vector.type)
 _BY_IDS_WITH_VECTORS = Prepared(select(*_RAW, _IF_WANTED).where(memories.c.id.in_(_IDS)))
-_WHAT_STANDS = (
-    select(*_RAW)
-    .where(
-        memories.c.id.in_(
-            # Three questions that have an index each: a single one with OR would read every row of the space.
-            union_all(
-                select(memories.c.id).where(memories.c.kind == literal_column("'instruction'"), *_TELLABLE),
-                select(memories.c.id).where(memories.c.kind == literal_column("'preference'"), memories.c.scope == "", *_TELLABLE),
-                # The status as an expression: else SQLite takes the index over it, which holds the whole space, not the one of the pinned.
-                select(memories.c.id).where(memories.c.pinned, _IN_SPACES, _CURRENT, memories.c.status.concat("").in_(_LIVE)),
-            )
-        )
-    )
-    .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
-    .limit(MAX_STANDING)
-)
-_STANDING = Prepared(_WHAT_STANDS, few=_FEW)
-_ROWS_AND_STANDING = Prepared(
-    union_all(
-        select(*_RAW, literal_column("0").label("stands"), _IF_WANTED.label("vector")).where(memories.c.id.in_(_IDS)),
-        select(_WHAT_STANDS.add_columns(literal_column("1").label("stands"), _NO_VECTOR.label("vector")).subquery()),
-    ),
-    few=_FEW,
-)
 _NEWEST_FIRST = (memories.c.recorded_at.desc(), memories.c.id)
 
 
@@ -129,7 +97,7 @@ _EARLIER = Prepared(
         memories.c.status.concat("") == str(Status.SUPERSEDED),
     )
     .order_by(memories.c.version),
-    few=_FEW,
+    few=["spaces"],
 )
 _EVIDENCE = Prepared(
     select(
@@ -188,23 +156,26 @@ def _raw(rows: Iterable[tuple[Any, ...]]) -> list[Raw]:
     return [new(Raw, row) for row in rows]
 
 
-def standing_rows(conn: Connection, space_nos: Sequence[int]) -> list[Raw]:
-    """Return standing items: instructions, pinned ones, preferences without a narrower scope; the most important first."""
-    return _raw(_STANDING.rows(conn, {"spaces": list(space_nos)})) if space_nos else []
+def rows_and_standing(
+    conn: Connection, space_nos: Sequence[int], ids: Sequence[str], standing: Sequence[str], vectors: Vectors = _NO_VECTORS
+) -> Read:
+    """Return `live_rows` of `ids`, and of `standing` what stands, the most important first, as of one moment.
+
+    One brief must not tell an old value and the new one. standing: as `standing_ids` told it a moment ago; of what stands no longer
+    another may have taken the place, so that it is asked again.
+    """
+    read = _read(conn, space_nos, ids, standing, vectors)
+    if len(read.standing) < len(set(standing)):
+        return _read(conn, space_nos, ids, standing_ids(conn, space_nos), vectors)
+    return read
 
 
-def rows_and_standing(conn: Connection, space_nos: Sequence[int], ids: Sequence[str], vectors: Vectors = _NO_VECTORS) -> Read:
-    """Return `live_rows` and `standing_rows` as of one moment: one brief must not tell an old value and the new one."""
-    if sees_one_moment(conn) or not ids or not space_nos:
-        rows, known = live_rows(conn, space_nos, ids, vectors)
-        return Read(rows, standing_rows(conn, space_nos), known)
-    # Each statement sees what is committed when it begins. And one answer takes one way there and back.
-    asked = {"ids": list(ids), "spaces": list(space_nos), "vectors": list(vectors.of) or [""], "model": vectors.model}
-    found = _ROWS_AND_STANDING.rows(conn, asked)
-    stand = _raw(row[:-2] for row in found if row[-2])
-    stand.sort(key=lambda row: (-row.importance, -row.recorded_at, row.id))
-    rows = _tellable(_raw(row[:-2] for row in found if not row[-2]), space_nos)
-    return Read(rows, stand, _vectors_of(rows, found))
+def _read(conn: Connection, space_nos: Sequence[int], ids: Sequence[str], standing: Sequence[str], vectors: Vectors) -> Read:
+    rows, known = live_rows(conn, space_nos, list({**dict.fromkeys(ids), **dict.fromkeys(standing)}), vectors)
+    if not standing:
+        return Read(rows, [], known)
+    wanted, held = set(ids), set(standing)
+    return Read([row for row in rows if row.id in wanted], most_important_first(row for row in rows if row.id in held), known)
 
 
 def _vectors_of(rows: Sequence[Raw], found: Iterable[tuple[Any, ...]]) -> dict[str, Vector]:

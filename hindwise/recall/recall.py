@@ -23,7 +23,6 @@ from hindwise.ledger.databases import LONGEST_UNIT_S
 from hindwise.ledger.prepared import look_again
 from hindwise.model.assembled import assembled
 from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
-from hindwise.model.memory import Memory
 from hindwise.model.space import user_space
 from hindwise.recall import queries, wording
 from hindwise.recall.brief import Brief, Tier, write_brief
@@ -33,7 +32,7 @@ from hindwise.recall.judge import Judge, Sifted
 from hindwise.recall.log import RecallLog
 from hindwise.recall.profiles import explained
 from hindwise.recall.question import Question, read_question
-from hindwise.recall.rows import memory_of
+from hindwise.recall.rows import Telling, telling_of
 from hindwise.recall.select import Scored
 from hindwise.recall.survey import Survey, survey
 from hindwise.recall.yardstick import Yardstick
@@ -52,8 +51,8 @@ class _Told:
     finds: Finds
     sifted: Sifted
     chosen: Sequence[Scored]
-    memories: Sequence[Memory]
-    """The chosen ones, read whole."""
+    tellings: Sequence[Telling]
+    """Of the chosen ones."""
     brief: Brief
     evidence: Mapping[str, tuple[QuotedEvidence, ...]]
     hydrate_ms: float
@@ -203,16 +202,16 @@ class Recaller:
         choice = choose(conn, asked, finds, judge, self._engine.embedder.model)
         at = perf_counter()
         chosen, rows = choice.chosen, choice.rows
-        told = [rows[item.memory.id] for item in chosen]
+        of_chosen = [rows[item.memory.id] for item in chosen]
         # A first version replaced nothing: mostly nobody has to be asked.
-        heads = {row.id: row.slot_key for row in told if row.slot_key is not None and row.version > 1}
+        heads = {row.id: row.slot_key for row in of_chosen if row.slot_key is not None and row.version > 1}
         earlier = queries.earlier_values(conn, list(finds.survey.numbers.values()), heads)
-        with queries.evidence_sent(conn, asked.tenant_id, [row.id for row in told], asked.query.user_id) as places:
-            memories = [memory_of(row) for row in told]
-            brief = write_brief(memories, earlier, asked.question.lang, asked.query.budget_tokens)
+        with queries.evidence_sent(conn, asked.tenant_id, [row.id for row in of_chosen], asked.query.user_id) as places:
+            tellings = [telling_of(row) for row in of_chosen]
+            brief = write_brief(tellings, earlier, asked.question.lang, asked.query.budget_tokens)
             evidence = _quoted(places())
         return _Told(
-            finds, choice.sifted, chosen, memories, brief, evidence, choice.read_ms + ms_since(at), choice.judged_ms, choice.is_short
+            finds, choice.sifted, chosen, tellings, brief, evidence, choice.read_ms + ms_since(at), choice.judged_ms, choice.is_short
         )
 
     def _judge_of(self, asked: Asked) -> Judge:
@@ -260,8 +259,8 @@ def _quoted(evidence: queries.Evidence) -> dict[str, tuple[QuotedEvidence, ...]]
 
 
 def _answer(asked: Asked, told: _Told, gate: float) -> Recalled:
-    chosen = zip(told.chosen, told.memories, told.brief.tiers, strict=True)
-    items = tuple(_item(scored, memory, tier, asked, told) for scored, memory, tier in chosen)
+    chosen = zip(told.chosen, told.tellings, told.brief.tiers, strict=True)
+    items = tuple(_item(scored, telling, tier, asked, told) for scored, telling, tier in chosen)
     return assembled(
         Recalled,
         {
@@ -277,22 +276,22 @@ def _answer(asked: Asked, told: _Told, gate: float) -> Recalled:
     )
 
 
-def _item(scored: Scored, memory: Memory, tier: Tier, asked: Asked, told: _Told) -> RecallItem:
+def _item(scored: Scored, telling: Telling, tier: Tier, asked: Asked, told: _Told) -> RecallItem:
     return assembled(
         RecallItem,
         {
-            "memory_id": memory.id,
-            "kind": memory.kind,
+            "memory_id": telling.id,
+            "kind": telling.kind,
             "tier": tier,
             "score": scored.parts.score,
-            "conclusion": memory.conclusion,
-            "space": memory.space,
-            "status": str(memory.status),
-            "language": memory.language,
-            "recorded_at": memory.recorded_at,
-            "evidence": told.evidence.get(memory.id, ()),
-            "retrospective_url": f"/v1/memories/{memory.id}",
-            "retrospective": memory.retrospective.model_dump() if asked.query.include_retrospective else None,
+            "conclusion": telling.conclusion,
+            "space": telling.space,
+            "status": str(telling.status),
+            "language": telling.language,
+            "recorded_at": telling.recorded_at,
+            "evidence": told.evidence.get(telling.id, ()),
+            "retrospective_url": f"/v1/memories/{telling.id}",
+            "retrospective": dict(telling.retrospective) if asked.query.include_retrospective else None,
             "why": explained(scored.parts) if asked.query.explain else None,
         },
     )

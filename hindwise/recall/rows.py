@@ -1,15 +1,14 @@
-"""A row of `memories` as a recall reads it: what it is judged by, and the memory that is told of it. Pure.
+"""A row of `memories` as a recall reads it: what it is judged by, and what is told of it. Pure.
 
-Most rows are judged by a few columns and never told, so that only what is told is built whole.
+Most rows are judged by a few columns and never told, so that only of what is told the words are read; whole, none is.
 """
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from hindwise.model.assembled import assembled
-from hindwise.model.memory import Kind, LessonType, Memory, Retrospective, Status
+from hindwise.model.memory import Kind, Retrospective, Status
 from hindwise.model.turn import Origin
 from hindwise.recall.outline import Outline
 
@@ -70,14 +69,11 @@ class Raw(NamedTuple):
         return found
 
 
-_BLANK = dict(Memory(id="", tenant_id="", space="", kind=Kind.FACT, conclusion="-", valid_from=_EPOCH, recorded_at=_EPOCH))
-_NO_RETROSPECTIVE = dict(Retrospective())
+_NO_RETROSPECTIVE = Retrospective().model_dump()
 # Asking an enumeration by value takes as long as all else of a row together.
 _KINDS = {str(kind): kind for kind in Kind}
 _STATUSES = {str(status): status for status in Status}
 _ORIGINS = {str(origin): origin for origin in Origin}
-_SAME = [name for name in Raw._fields if name in Memory.model_fields]
-_SAME_PLACES = itemgetter(*(Raw._fields.index(name) for name in _SAME))
 
 
 def outline_of(row: Raw) -> Outline:
@@ -99,24 +95,42 @@ def outline_of(row: Raw) -> Outline:
     )
 
 
-def memory_of(row: Raw) -> Memory:
-    """Build the model without validating again what was validated when it was written.
+class Telling(NamedTuple):
+    """What is told of a memory; fields as of `Memory`. `retrospective`: its parts by name."""
 
-    What a `Raw` leaves out keeps its default, so that this memory is for telling only, never for writing back.
-    """
+    id: str
+    space: str
+    kind: Kind
+    status: Status
+    language: str
+    origin: Origin
+    conclusion: str
+    not_when: str
+    retrospective: Mapping[str, str]
+    disputed: bool
+    valid_from: datetime
+    recorded_at: datetime
+    evidence_count: int
+
+
+def telling_of(row: Raw) -> Telling:
+    """Read what is told. Not validated again: it was when it was written."""
     words = json.loads(row.words)
-    values: dict[str, Any] = _BLANK | words
-    values.update(zip(_SAME, _SAME_PLACES(row), strict=True))
-    values["kind"], values["status"], values["origin"] = _KINDS[row.kind], _STATUSES[row.status], _ORIGINS[words["origin"]]
-    if words["lesson_type"]:
-        values["lesson_type"] = LessonType(words["lesson_type"])
-    values["topics"], values["entities"], values["tools"] = tuple(words["topics"]), tuple(words["entities"]), tuple(words["tools"])
-    values["head"], values["pinned"], values["disputed"] = bool(row.head), bool(row.pinned), bool(row.disputed)
-    values["valid_from"], values["recorded_at"] = _moment(row.valid_from), _moment(row.recorded_at)
-    values["last_recalled_at"] = None if row.last_recalled_at is None else _moment(row.last_recalled_at)
-    values["expires_at"] = None if row.expires_at is None else _moment(row.expires_at)
-    values["retrospective"] = assembled(Retrospective, _NO_RETROSPECTIVE | words["retrospective"])
-    return assembled(Memory, values)
+    return Telling(
+        row.id,
+        row.space,
+        _KINDS[row.kind],
+        _STATUSES[row.status],
+        words["language"],
+        _ORIGINS[words["origin"]],
+        row.conclusion,
+        words["not_when"],
+        {**_NO_RETROSPECTIVE, **words["retrospective"]},
+        bool(row.disputed),
+        _moment(row.valid_from),
+        _moment(row.recorded_at),
+        row.evidence_count,
+    )
 
 
 def is_over(row: Raw, now: datetime) -> bool:

@@ -1,5 +1,6 @@
-"""What may the index not know yet? Asked of the ledger before the index is, so that nothing slips through: what is not in the outbox by
-then is in the index when that is asked afterwards.
+"""What does the ledger know that the index need not be asked for: what the index may not know yet, and what holds whatever is asked?
+
+Asked before the index is, so that nothing slips through: what is not in the outbox by then is in the index when that is asked afterwards.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from sqlalchemy import BigInteger, Connection, bindparam, select, type_coerce
 
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import outbox, spaces
+from hindwise.recall.standing import standing_ids
 
 MAX_UNAPPLIED = 200
 
@@ -27,10 +29,11 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The spaces that exist, by name, and the newest memories of theirs that the index may not know yet."""
+    """The spaces that exist, by name; the newest memories of theirs that the index may not know yet; and their standing items."""
 
     marks: Mapping[str, Mark]
     unapplied: tuple[str, ...]
+    standing: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -61,7 +64,8 @@ _SURVEY = Prepared(
 
 
 def survey(conn: Connection, tenant_id: str, names: Sequence[str]) -> Survey:
-    """Look up the spaces and their outbox, in one statement."""
+    """Look up the spaces with their outbox, and which memories stand in them."""
     rows = _SURVEY.rows(conn, {"tenant": tenant_id, "names": list(names)})
     marks = {name: Mark(*mark) for name, *mark, _ in rows}
-    return Survey(marks, tuple(row[-1] for row in rows if row[-1] is not None))
+    unapplied = tuple(row[-1] for row in rows if row[-1] is not None)
+    return Survey(marks, unapplied, standing_ids(conn, [mark.space_no for mark in marks.values()]))

@@ -37,10 +37,14 @@ async def test_vectors_come_with_the_rows_that_they_are_wanted_of(ledger):
     user = numbers["user:a"]
     every = [derive(name, at) for name in numbers for at in range(3)]
     wanted = [derive("user:a", 0), derive("user:a", 2), derive("agent:x", 0), "nobody"]
-    for ask in (queries.live_rows, queries.rows_and_standing):
-        rows, *_, known = await ledger.read(lambda conn, ask=ask: ask(conn, [user], every, vectors=queries.Vectors(wanted, "m")))
+    for more in ((), ("nobody",)):
+
+        def ask(conn, of, more=more):
+            return queries.rows_and_standing(conn, [user], every, more, of)
+
+        rows, _, known = await ledger.read(lambda conn, ask=ask: ask(conn, queries.Vectors(wanted, "m")))
         assert sorted(row.id for row in rows) == sorted(derive("user:a", at) for at in range(3))
         assert {name: list(known[name]) for name in known} == {derive("user:a", 0): list(vector(user, 0))}, "of one text none is known"
         for other in (queries.Vectors(wanted, "another"), queries.Vectors()):
-            rows, *_, known = await ledger.read(lambda conn, ask=ask, other=other: ask(conn, [user], every, vectors=other))
+            rows, _, known = await ledger.read(lambda conn, ask=ask, other=other: ask(conn, other))
             assert (len(rows), known) == (3, {})

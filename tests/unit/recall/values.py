@@ -6,6 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from hindwise.model.brief import ScoreParts
 from hindwise.model.memory import Kind, Memory
+from hindwise.recall.rows import Telling
 from hindwise.recall.select import Scored
 
 NOW = datetime(2026, 5, 1, 9, tzinfo=UTC)
@@ -23,6 +24,13 @@ def memory(name: str = "m", **more: Any) -> Memory:
         "recorded_at": NOW,
     }
     return Memory(**{**values, **more})
+
+
+def telling(name: str = "m", **more: Any) -> Telling:
+    """What is told of such a memory."""
+    item = memory(name, **more)
+    values = {field: getattr(item, field) for field in Telling._fields}
+    return Telling(**values | {"retrospective": item.retrospective.model_dump()})
 
 
 def scored(

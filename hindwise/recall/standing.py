@@ -1,0 +1,51 @@
+"""What holds whatever is asked: instructions, what is pinned, preferences without a narrower scope.
+
+Which memories these are is asked beside the index; their rows are read with those of the finds.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import BindParameter, Connection, bindparam, literal_column, or_, select, union_all
+
+from hindwise.ledger.prepared import Prepared
+from hindwise.ledger.schema import memories
+from hindwise.model.memory import LIVE, Kind
+from hindwise.recall.rows import Raw
+
+MAX_STANDING = 50
+
+_SPACES: BindParameter[int] = bindparam("spaces", expanding=True)
+# Written out, so that the planner sees them.
+_LIVE: list[Any] = [literal_column(f"'{status}'") for status in sorted(LIVE)]
+_IN_SPACES = memories.c.space_no.in_(_SPACES)
+_CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
+_TELLABLE = (_IN_SPACES, memories.c.status.in_(_LIVE), _CURRENT)
+_STANDING = Prepared(
+    select(memories.c.id)
+    .where(
+        memories.c.id.in_(
+            # Three questions that have an index each: a single one with OR would read every row of the space.
+            union_all(
+                select(memories.c.id).where(memories.c.kind == literal_column("'instruction'"), *_TELLABLE),
+                select(memories.c.id).where(memories.c.kind == literal_column("'preference'"), memories.c.scope == "", *_TELLABLE),
+                # The status as an expression: else SQLite takes the index over it, which holds the whole space, not the one of the pinned.
+                select(memories.c.id).where(memories.c.pinned, _IN_SPACES, _CURRENT, memories.c.status.concat("").in_(_LIVE)),
+            )
+        )
+    )
+    .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
+    .limit(MAX_STANDING),
+    few=["spaces"],
+)
+
+
+def standing_ids(conn: Connection, space_nos: Sequence[int]) -> tuple[str, ...]:
+    """Return the ids of at most 50 standing items, the most important first."""
+    return tuple(row[0] for row in _STANDING.rows(conn, {"spaces": list(space_nos)})) if space_nos else ()
+
+
+def most_important_first(rows: Iterable[Raw]) -> list[Raw]:
+    """Those of the rows that stand, in order; rows that may be told, as `queries.live_rows` has them."""
+    found = [row for row in rows if row.pinned or row.kind == Kind.INSTRUCTION or (row.kind == Kind.PREFERENCE and not row.scope)]
+    return sorted(found, key=lambda row: (-row.importance, -row.recorded_at, row.id))
