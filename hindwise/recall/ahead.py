@@ -52,6 +52,10 @@ class Ahead:
         while len(self._marks) > _SPACES:
             del self._marks[next(iter(self._marks))]
 
+    def knows(self, tenant_id: str, names: Sequence[str]) -> bool:
+        """Whether each of the spaces was looked at before."""
+        return all((tenant_id, name) in self._marks for name in names)
+
     def begin(self, tenant_id: str, names: Sequence[str], ask: Ask) -> Begun:
         """Ask about those of the spaces that were looked at before."""
         return Begun({name: mark for name in names if (mark := self._marks.get((tenant_id, name))) is not None}, ask)

@@ -102,9 +102,13 @@ class Finder:
             return None
         return Finds(survey, lists, False, survey_ms, ms_since(at), per_pool)
 
-    def begin(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]]", per_pool: int) -> Begun:
-        """Ask the index where the survey is still under way and need not be waited for. `drop` what was begun in the end."""
-        names = () if survey.done() else asked.question.spaces
+    def knows(self, tenant_id: str, question: Question) -> bool:
+        """Whether the index can be asked about all spaces of a question before any survey."""
+        return self._ahead.knows(tenant_id, question.spaces)
+
+    def begin(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]] | None", per_pool: int) -> Begun:
+        """Ask the index where the survey is under way, or still to come, and need not be waited for. `drop` what was begun in the end."""
+        names = () if survey is not None and survey.done() else asked.question.spaces
         return self._ahead.begin(asked.tenant_id, names, partial(self._ask, asked, per_pool))
 
     def note(self, asked: Asked, survey: Survey) -> None:

@@ -85,7 +85,9 @@ class Recaller:
         """
         began = perf_counter()
         question = read_question(query)
-        begun = self._survey(tenant_id, question) if self._finder.is_elsewhere else None
+        is_elsewhere = self._finder.is_elsewhere
+        # Of spaces that are known the index is asked first: it takes longer, and the survey would only take its time away.
+        begun = self._survey(tenant_id, question) if is_elsewhere and not self._finder.knows(tenant_id, question) else None
         try:
             vector, embedder_down, embed_ms = await self._embed(question)
         except BaseException:
@@ -94,10 +96,7 @@ class Recaller:
                 await asyncio.gather(begun, return_exceptions=True)
             raise
         asked = Asked(tenant_id, query, question, vector, embedder_down)
-        if begun is None:
-            told = await self._at_once(asked)
-        else:
-            told = await self._beside(asked, begun)
+        told = await (self._beside(asked, begun) if is_elsewhere else self._at_once(asked))
         answer = _answer(asked, told, self._engine.settings.relevance_gate)
         answer.timings.update(
             survey=told.finds.survey_ms,
@@ -142,12 +141,12 @@ class Recaller:
             return first
         return await self._look_on(asked, self._judge_of(asked), await self._finder.find(asked, *first, depths(asked.query)[0]))
 
-    async def _beside(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]]") -> _Told:
-        """The way to an index that lies elsewhere: what can be done meanwhile is done while it works."""
+    async def _beside(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]] | None") -> _Told:
+        """The way to an index that lies elsewhere: what can be done meanwhile is done while it works. survey: where it was begun."""
         per_pool = depths(asked.query)[0]
         begun = self._finder.begin(asked, survey, per_pool)
         try:
-            known, survey_ms = await survey
+            known, survey_ms = await (survey or self._survey(asked.tenant_id, asked.question))
             self._finder.note(asked, known)
             judge = self._judge_of(asked)
             return await self._look_on(asked, judge, await self._finder.find(asked, known, survey_ms, per_pool, begun))
