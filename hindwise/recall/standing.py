@@ -1,47 +1,53 @@
 """What holds whatever is asked: instructions, what is pinned, preferences without a narrower scope.
 
-Which memories these are is asked beside the index; their rows are read with those of the finds.
+Which memories these are is asked in the survey, beside the index; their rows are read with those of the finds.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, literal_column, or_, select, union_all
+from sqlalchemy import Connection, Select, bindparam, literal_column, or_, select, union_all
 
 from hindwise.ledger.prepared import Prepared
-from hindwise.ledger.schema import memories
+from hindwise.ledger.schema import memories, spaces
 from hindwise.model.memory import LIVE, Kind
 from hindwise.recall.rows import Raw
 
 MAX_STANDING = 50
 
-_SPACES: BindParameter[int] = bindparam("spaces", expanding=True)
 # Written out, so that the planner sees them.
 _LIVE: list[Any] = [literal_column(f"'{status}'") for status in sorted(LIVE)]
-_IN_SPACES = memories.c.space_no.in_(_SPACES)
 _CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
-_TELLABLE = (_IN_SPACES, memories.c.status.in_(_LIVE), _CURRENT)
-_STANDING = Prepared(
-    select(memories.c.id)
-    .where(
-        memories.c.id.in_(
-            # Three questions that have an index each: a single one with OR would read every row of the space.
-            union_all(
-                select(memories.c.id).where(memories.c.kind == literal_column("'instruction'"), *_TELLABLE),
-                select(memories.c.id).where(memories.c.kind == literal_column("'preference'"), memories.c.scope == "", *_TELLABLE),
-                # The status as an expression: else SQLite takes the index over it, which holds the whole space, not the one of the pinned.
-                select(memories.c.id).where(memories.c.pinned, _IN_SPACES, _CURRENT, memories.c.status.concat("").in_(_LIVE)),
+
+
+def what_stands(space_nos: Select[Any]) -> Select[Any]:
+    """Return the question for the ids of at most 50 standing items of these spaces, the most important first."""
+    here = memories.c.space_no.in_(space_nos)
+    tellable = (here, memories.c.status.in_(_LIVE), _CURRENT)
+    return (
+        select(memories.c.id)
+        .where(
+            memories.c.id.in_(
+                # Three questions that have an index each: a single one with OR would read every row of the space.
+                union_all(
+                    select(memories.c.id).where(memories.c.kind == literal_column("'instruction'"), *tellable),
+                    select(memories.c.id).where(memories.c.kind == literal_column("'preference'"), memories.c.scope == "", *tellable),
+                    # The status as an expression: else SQLite takes the index over it, which holds the whole space, not the one of the
+                    # pinned.
+                    select(memories.c.id).where(memories.c.pinned, here, _CURRENT, memories.c.status.concat("").in_(_LIVE)),
+                )
             )
         )
+        .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
+        .limit(MAX_STANDING)
     )
-    .order_by(memories.c.importance.desc(), memories.c.recorded_at.desc(), memories.c.id)
-    .limit(MAX_STANDING),
-    few=["spaces"],
-)
+
+
+_STANDING = Prepared(what_stands(select(spaces.c.no).where(spaces.c.no.in_(bindparam("spaces", expanding=True)))), few=["spaces"])
 
 
 def standing_ids(conn: Connection, space_nos: Sequence[int]) -> tuple[str, ...]:
-    """Return the ids of at most 50 standing items, the most important first."""
+    """Return the ids of at most 50 standing items."""
     return tuple(row[0] for row in _STANDING.rows(conn, {"spaces": list(space_nos)})) if space_nos else ()
 
 
