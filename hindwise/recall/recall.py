@@ -1,10 +1,10 @@
 """A recall from the question to the brief. No model is asked but the embedder, and nothing goes through a workflow.
 
-    question → its vector → outbox of its spaces → index → ledger: rows, standing items → judge → brief
+    question → its vector → its spaces: outbox, standing items → index → ledger: rows → judge → brief
 
 All after the vector is one hop to a ledger thread where the index lies in this process. Where it does not, it is two, the first of which
-goes beside the embedder, and beside the index itself where nothing changed since the last one (`ahead`). Where the index or the embedder
-does not answer, the ledger alone does, and the answer says `degraded`.
+goes beside the embedder; of spaces that are known it goes beside the index, whose answer counts where nothing changed since the last one
+(`ahead`). Where the index or the embedder does not answer, the ledger alone does, and the answer says `degraded`.
 """
 
 import asyncio
