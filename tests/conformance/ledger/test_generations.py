@@ -173,9 +173,9 @@ async def test_which_spaces_an_index_must_hold_is_told_from_the_same_few_rows_of
 
 def _many_spaces(conn):
     """An agent's of the first day and a thousand after many that were erased, each with a memory that the index knows; a seventh waits."""
-    names = {number: f"user:{number:04}" for number in range(1, 1_001)}
+    names, first = {number: f"user:{number:04}" for number in range(1, 1_001)}, 5_000_000_000  # more than 32 bits hold
     made = [
-        {"no": 50_000 + number if number > 1 else 1, "tenant_id": TENANT, "name": name, "index_no": 1, "slot_keys": key_version()}
+        {"no": first + (50_000 + number if number > 1 else 0), "tenant_id": TENANT, "name": name, "index_no": 1, "slot_keys": key_version()}
         for number, name in names.items()
     ]
     conn.execute(space_rows.insert(), made)
