@@ -6,7 +6,7 @@ Which memories these are is asked in the survey, beside the index; their rows ar
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, literal_column, or_, select, union_all
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, literal_column, or_, select, union_all
 
 from hindwise.ledger.prepared import Prepared
 from hindwise.ledger.schema import memories, spaces
@@ -20,21 +20,21 @@ _LIVE: list[Any] = [literal_column(f"'{status}'") for status in sorted(LIVE)]
 _CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
 
 
-def what_stands(space_nos: Select[Any]) -> Select[Any]:
-    """Return the question for the ids of at most 50 standing items of these spaces, the most important first."""
-    here = memories.c.space_no.in_(space_nos)
-    tellable = (here, memories.c.status.in_(_LIVE), _CURRENT)
+def what_stands(owned: ColumnElement[bool]) -> Select[Any]:
+    """Return the question for the ids of at most 50 standing items, the most important first. owned: which rows of `spaces` are asked."""
+    # A join: of a list SQLite, once it has counted, takes so many spaces for granted that it would rather read every row.
+    here = select(memories.c.id).join(spaces, spaces.c.no == memories.c.space_no).where(owned, _CURRENT)
     return (
         select(memories.c.id)
         .where(
             memories.c.id.in_(
                 # Three questions that have an index each: a single one with OR would read every row of the space.
                 union_all(
-                    select(memories.c.id).where(memories.c.kind == literal_column("'instruction'"), *tellable),
-                    select(memories.c.id).where(memories.c.kind == literal_column("'preference'"), memories.c.scope == "", *tellable),
+                    here.where(memories.c.kind == literal_column("'instruction'"), memories.c.status.in_(_LIVE)),
+                    here.where(memories.c.kind == literal_column("'preference'"), memories.c.scope == "", memories.c.status.in_(_LIVE)),
                     # The status as an expression: else SQLite takes the index over it, which holds the whole space, not the one of the
                     # pinned.
-                    select(memories.c.id).where(memories.c.pinned, here, _CURRENT, memories.c.status.concat("").in_(_LIVE)),
+                    here.where(memories.c.pinned, memories.c.status.concat("").in_(_LIVE)),
                 )
             )
         )
@@ -43,7 +43,7 @@ def what_stands(space_nos: Select[Any]) -> Select[Any]:
     )
 
 
-_STANDING = Prepared(what_stands(select(spaces.c.no).where(spaces.c.no.in_(bindparam("spaces", expanding=True)))), few=["spaces"])
+_STANDING = Prepared(what_stands(spaces.c.no.in_(bindparam("spaces", expanding=True))), few=["spaces"])
 
 
 def standing_ids(conn: Connection, space_nos: Sequence[int]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ _NEWEST = (
     .limit(MAX_UNAPPLIED)
     .subquery()
 )
-_STANDS = what_stands(select(spaces.c.no).where(_OWNED)).subquery()
+_STANDS = what_stands(_OWNED).subquery()
 _SURVEY = Prepared(
     # One statement: a second one would take as long as both.
     union_all(

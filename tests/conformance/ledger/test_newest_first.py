@@ -11,7 +11,7 @@ from hindwise.ledger import memory_changes, spaces
 from hindwise.ledger.databases import read_in_order
 from hindwise.ledger.schema import memories
 from hindwise.model.memory import Status
-from hindwise.recall import queries
+from hindwise.recall import queries, standing, survey
 from tests.build import NOON, TENANT, make_memory
 
 STATUSES = (Status.ACTIVE, Status.PENDING, Status.ACTIVE, Status.SUPERSEDED, Status.ACTIVE, Status.QUARANTINED)
@@ -191,8 +191,13 @@ async def test_the_index_of_the_newest_draws_no_other_question_of_a_recall_to_it
     if statistics:
         await ledger.write(lambda conn: conn.execute(text("ANALYZE")))
     known = {"spaces": numbers[:2], "ids": ["a"], "slots": ["slot 3"], "vectors": ["a"], "model": "m"}
-    for statement in (queries._STANDING, queries._ROWS_AND_STANDING, queries._BY_IDS, queries._BY_IDS_WITH_VECTORS, queries._EARLIER):
+    known |= {"tenant": "default", "names": list(NAMES[:2])}
+    of_what_stands = (survey._SURVEY, standing._STANDING)
+    for statement in (*of_what_stands, queries._BY_IDS, queries._BY_IDS_WITH_VECTORS, queries._EARLIER):
         wanted = {bind.key for bind in statement.statement.compile().bind_names if bind.required}
         given = {name: value for name, value in known.items() if name in wanted}
         found = await ledger.read(lambda conn, ask=statement, given=given: plan(conn, ask, given))
         assert "ix_memories_newest" not in found, found
+        if statement in of_what_stands:
+            assert "ix_memories_status" in found, found
+            assert "ix_memories_pinned" in found, found
