@@ -32,7 +32,8 @@ def live_memories(conn: Connection) -> int:
 def settled_spaces(conn: Connection, limit: int) -> list[tuple[str, str]]:
     """Return (tenant, name) of some spaces of which every live index holds something, since no mark waits; the newest first.
 
-    Half are of the newest, which an older copy of an index lacks, half of every age. Looked at are the same few rows of any ledger.
+    Half are of the newest, which an older copy of an index lacks, half of every age; more of the one where the other lacks. Looked at are
+    the same few rows of any ledger.
     """
     number = space_rows.c.no
     newest = list(conn.execute(select(number).order_by(number.desc()).limit(_LOOKED_AT)).scalars())
@@ -46,7 +47,7 @@ def settled_spaces(conn: Connection, limit: int) -> list[tuple[str, str]]:
     )
     found = conn.execute(query.order_by(number.desc())).all()
     new = [row for row in found if row.no >= newest[-1]]
-    old = _evenly(found[len(new) :], limit // 2)
+    old = _evenly(found[len(new) :], max(limit // 2, limit - len(new)))
     return [(row.tenant_id, row.name) for row in (*new[: limit - len(old)], *old)]
 
 

@@ -1,4 +1,4 @@
-"""Asking an index on a server before the survey has ended, where the question waits for nothing else.
+"""Asking an index on a server before the survey has ended, or has begun: where the embedder was quick, the question waits for nothing else.
 
 An answer that was begun before the outbox was read may lack what was applied in between. Nothing was, where a space bears the mark that
 the survey before found there; where it bears another one, the answer is dropped, and the index asked again.
@@ -6,16 +6,46 @@ the survey before found there; where it bears another one, the answer is dropped
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from hindwise.index.base import Candidate
 from hindwise.recall.survey import Mark, Survey
+
+T = TypeVar("T")
 
 _SPACES = 10_000
 """Marks kept; who is asked less often than all these waits for the survey."""
 
 Ask = Callable[[str], Coroutine[Any, Any, list[Candidate]]]
 """Asks the index about a space, by its name among those of the tenant."""
+
+
+class Soon(Generic[T]):
+    """Work that begins after a while, or when it is wanted, whichever comes first. begin: puts it on a task; after_s: 0 = at once."""
+
+    def __init__(self, begin: "Callable[[], asyncio.Task[T]]", after_s: float) -> None:
+        self._begin = begin
+        self.task: asyncio.Task[T] | None = None
+        """Where it has begun."""
+        self._timer = asyncio.get_running_loop().call_later(after_s, self.begun) if after_s else None
+        if not after_s:
+            self.begun()
+
+    def begun(self) -> "asyncio.Task[T]":
+        """Begin now where that is still to do."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.task is None:
+            self.task = self._begin()
+        return self.task
+
+    async def drop(self) -> None:
+        """It is not wanted any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        if self.task is not None:
+            self.task.cancel()
+            await asyncio.gather(self.task, return_exceptions=True)
 
 
 class Begun:

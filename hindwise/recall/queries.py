@@ -14,7 +14,6 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
-    or_,
     select,
     text,
     type_coerce,
@@ -30,10 +29,12 @@ from hindwise.ledger.schema import embeddings, episodes, evidence, memories
 from hindwise.ledger.times import Utc
 from hindwise.model.memory import LIVE, Status
 from hindwise.recall.rows import Raw
-from hindwise.recall.standing import most_important_first, standing_ids
+from hindwise.recall.standing import CURRENT, most_important_first, standing_ids
 
 MAX_EVIDENCE = 20
 """Of each memory."""
+_TRIES = 4
+"""How often what stands is read where it changes in between."""
 
 
 class Quoted(NamedTuple):
@@ -58,7 +59,6 @@ def _unconverted(column: Column[Any]) -> Any:
 
 
 _RAW = [_unconverted(memories.c[name]) for name in Raw._fields]
-_CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
 # By id alone: with more conditions SQLite may prefer the index over status, and walk through the whole space.
 _BY_IDS = Prepared(select(*_RAW).where(memories.c.id.in_(_IDS)))
 _VECTOR = (
@@ -82,7 +82,7 @@ def _newest(spaces_asked: int) -> Prepared:
     Each is asked by itself, which walks `ix_memories_newest` back from its end: asked for together, all of each would be read and put
     in order, with their words.
     """
-    one = select(*_RAW).where(text(ONLY_LIVE), _CURRENT).order_by(*_NEWEST_FIRST).limit(_COUNT)
+    one = select(*_RAW).where(text(ONLY_LIVE), CURRENT).order_by(*_NEWEST_FIRST).limit(_COUNT)
     each = [one.where(memories.c.space_no == bindparam(f"space_{place}")).subquery() for place in range(spaces_asked)]
     found = union_all(*map(select, each)).subquery()
     return Prepared(select(found).order_by(found.c.recorded_at.desc(), found.c.id).limit(_COUNT))
@@ -162,11 +162,13 @@ def rows_and_standing(
     """Return `live_rows` of `ids`, and of `standing` what stands, the most important first, as of one moment.
 
     One brief must not tell an old value and the new one. standing: as `standing_ids` told it a moment ago; of what stands no longer
-    another may have taken the place, so that it is asked again.
+    another may have taken the place, so that all is asked again, a few times at most.
     """
-    read = _read(conn, space_nos, ids, standing, vectors)
-    if len(read.standing) < len(set(standing)):
-        return _read(conn, space_nos, ids, standing_ids(conn, space_nos), vectors)
+    for _ in range(_TRIES):
+        read = _read(conn, space_nos, ids, standing, vectors)
+        if len(read.standing) == len(set(standing)):
+            break
+        standing = standing_ids(conn, space_nos)
     return read
 
 

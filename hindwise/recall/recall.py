@@ -1,10 +1,11 @@
 """A recall from the question to the brief. No model is asked but the embedder, and nothing goes through a workflow.
 
-    question → its vector → its spaces: outbox, standing items → index → ledger: rows → judge → brief
+    question → its vector → survey of its spaces: outbox, standing items → index → ledger: rows → judge → brief
 
-All after the vector is one hop to a ledger thread where the index lies in this process. Where it does not, it is two, the first of which
-goes beside the embedder; of spaces that are known it goes beside the index, whose answer counts where nothing changed since the last one
-(`ahead`). Where the index or the embedder does not answer, the ledger alone does, and the answer says `degraded`.
+All after the vector is one hop to a ledger thread where the index lies in this process. Where it does not, it is two, the first of which,
+the survey, goes beside the embedder; where that is quick and the spaces are known, beside the index, whose answer counts where nothing
+changed since the last one (`ahead`). Where the index or the embedder does not answer, the ledger alone does, and the answer says
+`degraded`.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from hindwise.model.assembled import assembled
 from hindwise.model.brief import QuotedEvidence, Recalled, RecallItem, RecallQuery
 from hindwise.model.space import user_space
 from hindwise.recall import queries, wording
+from hindwise.recall.ahead import Soon
 from hindwise.recall.brief import Brief, Tier, write_brief
 from hindwise.recall.choosing import choose
 from hindwise.recall.finding import Asked, Finder, Finds, depths, ms_since
@@ -39,6 +41,8 @@ from hindwise.recall.yardstick import Yardstick
 
 _EMBED_LIMIT_S = 5.0
 _YARDSTICK_LIMIT_S = 20.0
+_QUICK_S = 0.002
+"""An embedder that takes longer leaves time for the survey, which takes about so long."""
 _LEDGER_LIMIT_S = 8.0
 """Of each hop to a server: an agent waits in front of its task. Longer where a connection is waited for longer, whose error says more."""
 _BESIDES_CONNECTING_S = 3.0
@@ -85,18 +89,15 @@ class Recaller:
         """
         began = perf_counter()
         question = read_question(query)
-        is_elsewhere = self._finder.is_elsewhere
-        # Of spaces that are known the index is asked first: it takes longer, and the survey would only take its time away.
-        begun = self._survey(tenant_id, question) if is_elsewhere and not self._finder.knows(tenant_id, question) else None
+        begun = self._survey(tenant_id, question) if self._finder.is_elsewhere else None
         try:
             vector, embedder_down, embed_ms = await self._embed(question)
         except BaseException:
             if begun is not None:
-                begun.cancel()
-                await asyncio.gather(begun, return_exceptions=True)
+                await begun.drop()
             raise
         asked = Asked(tenant_id, query, question, vector, embedder_down)
-        told = await (self._beside(asked, begun) if is_elsewhere else self._at_once(asked))
+        told = await (self._at_once(asked) if begun is None else self._beside(asked, begun))
         answer = _answer(asked, told, self._engine.settings.relevance_gate)
         answer.timings.update(
             survey=told.finds.survey_ms,
@@ -141,22 +142,29 @@ class Recaller:
             return first
         return await self._look_on(asked, self._judge_of(asked), await self._finder.find(asked, *first, depths(asked.query)[0]))
 
-    async def _beside(self, asked: Asked, survey: "asyncio.Task[tuple[Survey, float]] | None") -> _Told:
-        """The way to an index that lies elsewhere: what can be done meanwhile is done while it works. survey: where it was begun."""
+    async def _beside(self, asked: Asked, survey: Soon[tuple[Survey, float]]) -> _Told:
+        """The way to an index that lies elsewhere: what can be done meanwhile is done while it works."""
         per_pool = depths(asked.query)[0]
-        begun = self._finder.begin(asked, survey, per_pool)
+        begun = self._finder.begin(asked, survey.task, per_pool)
         try:
-            known, survey_ms = await (survey or self._survey(asked.tenant_id, asked.question))
+            known, survey_ms = await survey.begun()
             self._finder.note(asked, known)
             judge = self._judge_of(asked)
             return await self._look_on(asked, judge, await self._finder.find(asked, known, survey_ms, per_pool, begun))
         finally:
             begun.drop()
 
-    def _survey(self, tenant_id: str, question: Question) -> "asyncio.Task[tuple[Survey, float]]":
-        """Begin with the survey, for an index that lies elsewhere: the question is embedded meanwhile."""
-        reading = self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question), within_s=self._within_s)
-        return asyncio.create_task(reading, name="recall-survey")
+    def _survey(self, tenant_id: str, question: Question) -> Soon[tuple[Survey, float]]:
+        """The survey, for an index that lies elsewhere: the question is embedded meanwhile.
+
+        Of known spaces the index is asked first where the embedder is quick: it takes longer, and the survey would take its time away.
+        """
+
+        def begin() -> "asyncio.Task[tuple[Survey, float]]":
+            reading = self._engine.ledger.read(lambda conn: _surveyed(conn, tenant_id, question), within_s=self._within_s)
+            return asyncio.create_task(reading, name="recall-survey")
+
+        return Soon(begin, _QUICK_S if self._finder.knows(tenant_id, question) else 0)
 
     async def _look_on(self, asked: Asked, judge: Judge, first: Finds) -> _Told:
         """What is told of the first finds; of more where these fall short."""

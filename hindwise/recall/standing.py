@@ -17,13 +17,14 @@ MAX_STANDING = 50
 
 # Written out, so that the planner sees them.
 _LIVE: list[Any] = [literal_column(f"'{status}'") for status in sorted(LIVE)]
-_CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
+CURRENT = or_(memories.c.head, memories.c.slot_key.is_(None))
+"""Of a slot only its head."""
 
 
 def what_stands(owned: ColumnElement[bool]) -> Select[Any]:
     """Return the question for the ids of at most 50 standing items, the most important first. owned: which rows of `spaces` are asked."""
     # A join: of a list SQLite, once it has counted, takes so many spaces for granted that it would rather read every row.
-    here = select(memories.c.id).join(spaces, spaces.c.no == memories.c.space_no).where(owned, _CURRENT)
+    here = select(memories.c.id).join(spaces, spaces.c.no == memories.c.space_no).where(owned, CURRENT)
     return (
         select(memories.c.id)
         .where(

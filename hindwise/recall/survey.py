@@ -1,6 +1,7 @@
 """What does the ledger know that the index need not be asked for: what the index may not know yet, and what holds whatever is asked?
 
 Asked before the index is, so that nothing slips through: what is not in the outbox by then is in the index when that is asked afterwards.
+Where the index was asked first, `ahead` says when its answer counts.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,11 +3,13 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import Connection
 
+from hindwise.embed.base import Vector
 from hindwise.engine import Engine
 from hindwise.errors import LedgerUnavailable
 from hindwise.index.projection import index_space
@@ -17,6 +19,7 @@ from hindwise.recall import ahead
 from hindwise.recall import recall as recalling
 from hindwise.recall.recall import Recaller
 from hindwise.recall.survey import Mark, Survey
+from hindwise.testing import HashedEmbedder
 from tests.engine.recall.helpers import TENANT, apply_outbox, ask, conclusions, fact, keep
 
 KNOWN = {"en": "The rowing boat is called Swift", "zh": "划艇的名字叫雨燕"}
@@ -40,6 +43,23 @@ class OnAServer:
             self.then = None
             await then()
         return found
+
+
+class Slow(HashedEmbedder):
+    """An embedder that takes longer than a survey, as one behind a network does, but not for ever."""
+
+    async def query(self, text: str) -> Vector:
+        seen = False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(3):
+                while not seen or _surveys():
+                    seen |= _surveys()
+                    await asyncio.sleep(0.001)
+        return await super().query(text)
+
+
+def _surveys() -> bool:
+    return any(task.get_name() == "recall-survey" for task in asyncio.all_tasks())
 
 
 class Held:
@@ -88,6 +108,40 @@ async def test_a_space_in_which_nothing_changed_is_asked_once_and_before_the_sur
     index.then = held.release
     answer = await ask(recaller, QUESTIONS[lang], user="a")
     assert (conclusions(answer), answer.degraded, index.asked) == ([KNOWN[lang]], False, [index_space(TENANT, "user:a")])
+
+
+async def test_of_a_known_space_the_index_is_asked_first_where_the_embedder_is_quick(house, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, recaller, index, _ = house
+    await _known(engine, recaller, "en")
+    asked_by_then: list[int] = []
+    read = engine.ledger.read
+
+    async def noted(*work, **options):
+        asked_by_then.append(len(index.asked))
+        return await read(*work, **options)
+
+    index.asked.clear()
+    monkeypatch.setattr(engine.ledger, "read", noted)
+    await ask(recaller, QUESTIONS["en"], user="a")
+    assert (asked_by_then, len(index.asked)) == ([1, 1], 1), "by the survey, and by the rows"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+async def test_while_a_slow_embedder_works_the_survey_is_made_so_that_the_index_is_asked_once(house, lang: str) -> None:
+    engine, _, index, _ = house
+    embedder = Slow(engine.embedder.dim)
+    await embedder.start()
+    recaller = Recaller(replace(engine, index=index, embedder=embedder))
+    await keep(engine, "user:a", fact(KNOWN[lang]))
+    asked = []
+    for number in range(4):
+        await keep(engine, "user:a", fact(f"{NEW[lang]} {number}"))
+        await apply_outbox(engine)
+        index.asked.clear()
+        await ask(recaller, QUESTIONS[lang], user="a")
+        asked.append(len(index.asked))
+    assert asked == [1, 1, 1, 1]
+    await recaller.close()
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -7,9 +7,12 @@ from datetime import timedelta
 import pytest
 
 from hindwise.ledger import outbox, spaces
+from hindwise.ledger.prepared import Prepared
 from hindwise.model.memory import Kind, Status
+from hindwise.recall import queries, standing
 from hindwise.recall.recall import Recaller
 from hindwise.recall.remember import forget
+from tests.engine.recall import pinned
 from tests.engine.recall.helpers import apply_outbox, ask, conclusions, fact, ids, keep, lesson
 
 
@@ -75,6 +78,36 @@ async def test_what_stood_when_the_index_was_asked_is_told_as_it_stands_when_it_
     assert ids(await ask(deleting, question, user="a")) == []
     for one in (changing, deleting):
         await one.close()
+
+
+async def test_finds_and_what_stands_are_read_in_one_statement(running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two statements each sees its own moment on Postgres. Of all three sorts that stand, in both languages, none is asked for twice."""
+    engine, recaller = running
+    await pinned.fill(engine)
+    read: list[Prepared] = []
+    looks: list[int] = []
+    rows, look = Prepared.rows, queries.rows_and_standing
+
+    def noted(self, conn, values):
+        read.append(self)
+        return rows(self, conn, values)
+
+    def counted(*asked):
+        looks.append(1)
+        return look(*asked)
+
+    for text in ("Where is the camera booking near the window", "港口酒店的预算是多少，火车座位靠窗吗"):
+        await ask(recaller, text, user="a", agent="x")
+        with monkeypatch.context() as patch:
+            patch.setattr(Prepared, "rows", noted)
+            patch.setattr(queries, "rows_and_standing", counted)
+            answer = await ask(recaller, text, user="a", agent="x", explain=True)
+        assert any(item.why.standing for item in answer.items)
+        by_id = [one for one in read if one in (queries._BY_IDS, queries._BY_IDS_WITH_VECTORS)]
+        assert len(by_id) == len(looks) > 0, "one each time the finds are looked at"
+        assert standing._STANDING not in read
+        read.clear()
+        looks.clear()
 
 
 async def test_an_older_fact_that_came_late_is_not_told(running) -> None:

@@ -1,5 +1,6 @@
 """The statements of a recall on Postgres: told to libpq itself they give what SQLAlchemy gives, whatever happens to the connection."""
 
+import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from sqlalchemy import Connection, text
 from hindwise.engine import Engine
 from hindwise.ledger import embeddings
 from hindwise.ledger.prepared import Prepared
-from hindwise.model.memory import Kind
+from hindwise.model.memory import Draft, Kind
 from hindwise.recall import queries, standing
 from hindwise.recall import survey as surveys
 from hindwise.recall.recall import Recaller
@@ -88,6 +89,27 @@ async def test_standing_items_come_once_with_the_rows_in_the_order_of_weight(eng
     assert (await read([number], [], [*known.standing, told[3]])).standing == stands, "another one is asked for again"
     assert await read([], [told[0]], known.standing) == ([], [], {})
     assert (await read([number], [told[0]], ())).standing == []
+
+
+async def test_what_stands_is_told_though_it_changes_twice_while_it_is_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def style(value: str) -> Draft:
+        return fact(f"Prefers {value} answers", kind=Kind.PREFERENCE, subject="user", attribute="回答风格", value=value)
+
+    await keep(engine, "user:a", style("concise"))
+    known = await engine.ledger.read(lambda conn: survey(conn, "default", ["user:a"]))
+    await keep(engine, "user:a", style("详细"))
+    loop, ask_again, left = asyncio.get_running_loop(), queries.standing_ids, ["in verse"]
+
+    def then_changed(conn: Connection, space_nos: Sequence[int]) -> tuple[str, ...]:
+        found = ask_again(conn, space_nos)
+        while left:
+            asyncio.run_coroutine_threadsafe(keep(engine, "user:a", style(left.pop())), loop).result(20)
+        return found
+
+    monkeypatch.setattr(queries, "standing_ids", then_changed)
+    numbers = list(known.numbers.values())
+    read = await engine.ledger.read(lambda conn: queries.rows_and_standing(conn, numbers, [], known.standing))
+    assert [row.conclusion for row in read.standing] == ["Prefers in verse answers"]
 
 
 async def test_a_server_that_forgot_a_statement_is_told_it_again(engine: Engine) -> None:
